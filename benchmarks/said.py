@@ -116,17 +116,17 @@ def flights() -> icefield.Explainer:
 
 def told(explainer: Any) -> list[str]:
     """The opening, the plain words, and each card's reading."""
-    from icefield.report.contents import build
+    from icefield.report import build
 
     page = build(explainer.study)
-    lines = [f"> {page['lede']}", ">"]
+    lines = [f"> {page.lede}", ">"]
     lines += [
-        f"> {n}. **{line['name']}**: {line['text']} *{line['strength']}*"
-        for n, line in enumerate(page["plain"], 1)
+        f"> {n}. **{line.name}**: {line.sides[0].text} *{line.grade}*" for n, line in enumerate(page.plain, 1)
     ]
     lines += ["", "| feature | movement | what its card says |", "|---|---|---|"]
     lines += [
-        f"| {card['name']} | {card['movement']:.2f} | {card['readings'][0]} |" for card in page["features"]
+        f"| {card.name} | {card.models[0].movement:.2f} | {card.panel.readings[0]} |"
+        for card in page.features
     ]
     return lines
 

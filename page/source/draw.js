@@ -3,9 +3,10 @@ import {legendOf, render} from "./panel.js";
 import {Pointer} from "./pointer.js";
 
 const known = new WeakMap();
+export const sizeOf = (element) => ({width: element.clientWidth || 600, height: element.clientHeight || 320});
 
 // view: `tell(i)` or `tell(i, j)` gives the lines told of a point, `onRow` is called with the row pointed at, `top` is room kept free above,
-// `legend` whether the picture names its marks itself (it does by default).
+// `legend` whether the picture names its marks itself (it does by default), `size` the element's where it is known.
 export function draw(element, panel, view = {}) {
   let handle = known.get(element);
   if (!handle) known.set(element, handle = new Drawing(element));
@@ -20,7 +21,7 @@ class Drawing {
   }
   update(panel, view) {
     Object.assign(this, {panel, view});
-    const {element} = this, size = {width: element.clientWidth || 600, height: element.clientHeight || 320};
+    const {element} = this, size = view.size || sizeOf(element);
     const made = render(element, panel, {...size, top: view.top, legend: view.legend ?? true});
     this.axes = made.axes;
     this.on = made.on;
@@ -42,7 +43,7 @@ class Drawing {
   step(by) { return this.pointer.step(by); }
   // The picture on its own: with a ground, a title, a legend, and what it says.
   file({title = "", caption = "", legend = true} = {}) {
-    const {element} = this, width = element.clientWidth || 600, plain = element.clientHeight || 320, lines = Math.ceil(6.2 * caption.length / Math.max(80, width - 48));
+    const {element} = this, {width, height: plain} = sizeOf(element), lines = Math.ceil(6.2 * caption.length / Math.max(80, width - 48));
     const rows = legend ? Math.ceil(legendOf(this.panel).size / 2) : 0;
     const made = render(element, this.panel, {width, height: plain - (this.view.top || 0) + 30 + 20 * rows + 20 * lines + 20, real: true, title, caption, legend});
     made.svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");

@@ -208,7 +208,7 @@ class Comparison(Mapping[Any, Any]):
         --------
         >>> compare({"old": ex, "new": other}).report("comparison.html")  # doctest: +SKIP
         """
-        from icefield.report import write_comparison
+        from icefield.report import write_report
 
         if self.of_effects:
             raise InputTypeError(
@@ -216,7 +216,7 @@ class Comparison(Mapping[Any, Any]):
                 "icefield.compare of Explainers."
             )
         studies = {name: explainer.study for name, explainer in self._members.items()}
-        return write_comparison(
+        return write_report(
             studies, path, features=features, title=title, rows=rows, data_name=data_name, static=static
         )
 

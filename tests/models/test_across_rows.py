@@ -168,17 +168,17 @@ def test_a_stream_of_rows_is_refused(case: Any, tmp_path: Any, complains: Any) -
 def test_a_report_draws_the_curves_of_the_loop_and_says_so(case: Any) -> None:
     model, X = case
     found = build(Explainer(model, X).study, ["a"], individual=True)
-    panel = found["features"][0]["panel"]
-    shown = [(i, value) for i, value in enumerate(panel["values"]) if value is not None]
+    panel = found.features[0].panel
+    shown = [(i, value) for i, value in enumerate(panel.values) if value is not None]
     expected = loop(model, X, "a", np.array([value for _, value in shown]))
     at, size = [i for i, _ in shown], max(1.0, float(np.abs(expected).max()))
     # Pages hold five digits of averages, four of single rows' curves.
     np.testing.assert_allclose(
-        np.array(panel["average"][0])[at], expected.mean(axis=0), rtol=2e-5, atol=2e-5 * size
+        np.array(panel.average[0])[at], expected.mean(axis=0), rtol=2e-5, atol=2e-5 * size
     )
-    drawn = np.array(panel["curves"][0])[:, at]
-    np.testing.assert_allclose(drawn, expected[panel["rows"]], rtol=0, atol=2e-3 * size)
-    assert any("not known to predict row by row" in fact["text"] for fact in found["facts"])
+    drawn = np.array(panel.curves[0])[:, at]
+    np.testing.assert_allclose(drawn, expected[panel.rows], rtol=0, atol=2e-3 * size)
+    assert any("not known to predict row by row" in fact.text for fact in found.facts)
 
 
 # --- the user's word -------------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
-"""All that a report's script is given is valid by one schema: cards, surfaces, regions, the matrix, pictures, a live row."""
+"""All that a report's script is given is valid by one schema, which is read from the classes it is made of."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,20 @@ import pytest
 
 from icefield import Explainer, compare
 from icefield.page import built as built_file
-from icefield.report.page import VERSION
+from icefield.report import ReportPage, build, view_model
 
 jsonschema = pytest.importorskip("jsonschema")
 referencing = pytest.importorskip("referencing")
-SCHEMA, PANEL = (json.loads(built_file(f"{name}.schema.json")) for name in ("report", "panel"))
+SCHEMA, PANEL, FOREST = (
+    json.loads(built_file(f"{name}.schema.json")) for name in ("report", "panel", "forest")
+)
 
 
 def validator(schema: dict[str, Any]) -> Any:
     known = referencing.Registry().with_resources(
         [
             ("panel.schema.json", referencing.Resource.from_contents(PANEL)),
+            ("forest.schema.json", referencing.Resource.from_contents(FOREST)),
             ("", referencing.Resource.from_contents(SCHEMA)),
         ]
     )
@@ -55,13 +59,15 @@ def moves(rows: Any) -> Any:
     return (rows["a"] * side + rows["m"].fillna(1) * rows["n"]).to_numpy()
 
 
+def two_models() -> Any:
+    return compare({"a": Explainer(moves, frame()), "b": Explainer(lambda r: 2 * moves(r), frame())})
+
+
 REPORTS = {
     "one model": lambda: Explainer(moves, frame(), y=moves(frame())).report(individual=True),
     "groups": lambda: Explainer(moves, frame(), by="n").report(),
     "classes": lambda: Explainer(lambda r: np.column_stack([moves(r), -moves(r)]), frame()).report(),
-    "two models": lambda: compare(
-        {"a": Explainer(moves, frame()), "b": Explainer(lambda r: 2 * moves(r), frame())}
-    ).report(),
+    "two models": lambda: two_models().report(),
 }
 
 
@@ -70,12 +76,14 @@ REPORTS = {
 )
 def test_what_a_report_holds_is_valid(name: str) -> None:
     held = block(REPORTS[name]().html, "data")
-    assert held["v"] == VERSION == SCHEMA["properties"]["v"]["const"]
+    assert held["v"] == view_model.Drawn.v
     assert len(held["features"]) >= 3
     validator(SCHEMA).validate(held)
-    held["features"][0]["axis"]["onclick"] = "alert(1)"
-    with pytest.raises(jsonschema.ValidationError):
-        validator(SCHEMA).validate(held)
+    for spoilt in ({"onclick": "alert(1)"}, {"ticks": None}):
+        own = held["features"][0]
+        broken = {**held, "features": [{**own, "axis": {**own["axis"], **spoilt}}]}
+        with pytest.raises(jsonschema.ValidationError):
+            validator(SCHEMA).validate(broken)
 
 
 def test_a_live_row_is_valid() -> None:
@@ -83,9 +91,34 @@ def test_a_live_row_is_valid() -> None:
     X = frame().drop(columns="t")
     model = lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1).fit(X, moves(X))
     html = Explainer(model, X).report(live=True).html
-    validator({"$ref": "#/$defs/live", "$defs": SCHEMA["$defs"]}).validate(block(html, "live-data"))
+    validator({"$ref": "#/$defs/LiveRow", "$defs": SCHEMA["$defs"]}).validate(block(html, "live-data"))
     validator(SCHEMA).validate(block(html, "data"))
 
 
-def test_the_schema_itself_is_valid() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+def test_the_schema_is_that_of_the_classes_and_itself_valid() -> None:
+    assert view_model.json_schema() == SCHEMA
+    for schema in (SCHEMA, FOREST):
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def kinds(value: Any) -> set[type]:
+    """The classes of what a page holds, however deep; pictures are of `plots`."""
+    if is_dataclass(value) and type(value).__module__ == view_model.__name__:
+        inner = [kinds(getattr(value, own.name)) for own in fields(value)]
+        return {type(value)}.union(*inner)
+    if isinstance(value, (list, tuple)):
+        return set().union(*map(kinds, value))
+    return {dict} if isinstance(value, dict) else set()
+
+
+def test_one_model_and_several_are_told_in_the_same_classes() -> None:
+    one, two = (
+        build(given)
+        for given in (Explainer(moves, frame()).study, {n: e.study for n, e in two_models().items()})
+    )
+    assert type(one) is type(two) is ReportPage
+    assert (len(one.models), len(two.models)) == (1, 2)
+    assert {len(row.models) for row in one.rows} == {len(line.sides) for line in one.plain} == {1}
+    assert {len(row.models) for row in two.rows} == {len(line.sides) for line in two.plain} == {2}
+    assert kinds(two) - {view_model.SameRows} <= kinds(one)
+    assert dict not in kinds(one) | kinds(two)

@@ -16,7 +16,7 @@ from icefield.plots.compose import effect_picture, many_picture
 from icefield.plots.options import Options
 from icefield.plots.panels import Picture
 from icefield.plots.schema import VERSION, document, json_schema
-from icefield.report.stills import plane, small_curve
+from icefield.report.stills import Point, plane, small_curve
 
 jsonschema = pytest.importorskip("jsonschema")
 EFFECTS = {
@@ -53,9 +53,9 @@ def test_every_kind_of_picture_is_valid(name: str, options: dict[str, Any]) -> N
 
 
 def test_the_reports_own_pictures_are_valid() -> None:
-    point = {"name": "<age>", "link": "#f0", "strength": 0.3, "differences": 0.1, "hidden": False}
+    point = Point("<age>", "#f0", 0.3, 0.1, False)
     panels = [
-        plane([point, {**point, "hidden": True}]),
+        plane([point, replace(point, hidden=True, removed=0.5)]),
         small_curve(EFFECTS["number"], 0),
         small_curve(EFFECTS["levels"], 0),
     ]

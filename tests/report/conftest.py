@@ -10,7 +10,7 @@ import pytest
 
 from browser import Browser
 from icefield import Explainer
-from icefield.report import build, page_html
+from icefield.report import ReportPage, build, page_html
 
 
 def flowers(rows: int = 300) -> Any:
@@ -51,13 +51,13 @@ def flower_explainer() -> Explainer:
 
 
 @pytest.fixture(scope="session")
-def built() -> dict[str, Any]:
+def built() -> ReportPage:
     """The report's data, with a few rows' own curves."""
     return build(flower_explainer().study, ["length", "width", "colour", "petals", "seen"], individual=True)
 
 
 @pytest.fixture(scope="session")
-def page(built: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page(built: ReportPage, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(page_html(built), encoding="utf-8", newline="\n")
     return path
@@ -108,12 +108,12 @@ def rental_explainer() -> Explainer:
 
 
 @pytest.fixture(scope="session")
-def rental_report(rental_explainer: Explainer) -> dict[str, Any]:
+def rental_report(rental_explainer: Explainer) -> ReportPage:
     return build(rental_explainer.study)
 
 
 @pytest.fixture(scope="session")
-def rental_page(rental_report: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rental_page(rental_report: ReportPage, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("rentals") / "report.html"
     path.write_text(page_html(rental_report), encoding="utf-8", newline="\n")
     return path

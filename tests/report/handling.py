@@ -10,8 +10,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from browser import Browser
-from icefield.plots.panels import Picture
-from icefield.plots.schema import document
+from icefield.report import ReportPage
+from icefield.report.view_model import plain
 
 CARD = "document.querySelectorAll('.card')"
 FADED = f"Array.from(new Set(Array.from({CARD}[{{}}].querySelectorAll('.drawn .faint'), (e) => +e.dataset.group)))"
@@ -156,9 +156,9 @@ def saved_words(browser: Browser, item: str) -> dict[str, Any]:
     }
 
 
-def as_json(report: dict[str, Any]) -> str:
-    """A report's data as JSON, pictures included."""
-    return json.dumps(report, default=lambda panel: document(Picture((panel,))), allow_nan=False)
+def as_json(report: ReportPage) -> str:
+    """All that a report tells as JSON, pictures included."""
+    return json.dumps(plain(report), allow_nan=False)
 
 
 def card_named(browser: Browser, start: str) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,18 +32,18 @@ from handling import (
 
 from browser import Browser
 from icefield import Explainer
-from icefield.report import write_report
+from icefield.report import ReportPage, write_report
 
 
-def test_a_card_has_an_output_of_its_own(opened: Browser, built: dict[str, Any]) -> None:
+def test_a_card_has_an_output_of_its_own(opened: Browser, built: ReportPage) -> None:
     for i in (0, 1):
         drawn(opened, i)
-    others, readings = average(opened, 1), [card["readings"] for card in built["features"]]
+    others, readings = average(opened, 1), [card.panel.readings for card in built.features]
     choose(opened, own_control(0, "output"), "2")
-    assert average(opened, 0) == built["features"][0]["panel"]["average"][2]
+    assert average(opened, 0) == built.features[0].panel.average[2]
     assert text_of(opened, ".reading", 0) == readings[0][2]
     assert readings[0][2] in label_of(opened, 0)
-    assert built["outputs"][2] in value_title(opened, 0)
+    assert built.outputs[2] in value_title(opened, 0)
     assert average(opened, 1) == others
     assert text_of(opened, ".reading", 1) == readings[1][0]
     assert opened.run("document.getElementById('output').value") == "0"
@@ -53,11 +52,11 @@ def test_a_card_has_an_output_of_its_own(opened: Browser, built: dict[str, Any])
     assert len(opened.requests) == 1
 
 
-def test_a_card_has_subgroups_of_its_own(opened: Browser, built: dict[str, Any]) -> None:
+def test_a_card_has_subgroups_of_its_own(opened: Browser, built: ReportPage) -> None:
     for i in (0, 1):
         drawn(opened, i)
     alone = [traces(opened, i) for i in (0, 1)]
-    card, panel = f"{CARD}[0]", built["features"][0]["panel"]
+    card, panel = f"{CARD}[0]", built.features[0].panel
     height = opened.run(f"{card}.offsetHeight")
     assert opened.run(f"{card}.querySelector('.legend').offsetHeight") == 0
     choose(opened, own_control(0, "group"), "each")
@@ -65,7 +64,7 @@ def test_a_card_has_subgroups_of_its_own(opened: Browser, built: dict[str, Any])
     assert opened.run(f"{card}.querySelector('.legend').offsetHeight") > 0
     assert opened.run(f"{card}.offsetHeight") == height
     chips = f"{card}.querySelectorAll('.legend .group')"
-    assert opened.run(f"Array.from({chips}, (c) => c.textContent)") == built["groups"]
+    assert opened.run(f"Array.from({chips}, (c) => c.textContent)") == built.groups
     point_at(opened, f"{chips}[1]")
     assert opened.run(FADED.format(0)) == [0]
     point_at(opened, "document.body")
@@ -76,9 +75,9 @@ def test_a_card_has_subgroups_of_its_own(opened: Browser, built: dict[str, Any])
     assert opened.run(FADED.format(0)) == [0]
     tick(opened, ".card .legend .group")  # its name singles it out
     shown = f"{card}.querySelector('.plot').drawing.panel.marks.filter((m) => m.layer === 'group')"
-    assert opened.run(f"{shown}.map((t) => t.y)") == [panel["groups"][0]["average"][0]]
+    assert opened.run(f"{shown}.map((t) => t.y)") == [panel.groups[0].average[0]]
     assert opened.run(f"{card}.querySelector('[data-key=group]').value") == "0"
-    assert text_of(opened, ".reading") == f"hill: {panel['groups'][0]['readings'][0]}"
+    assert text_of(opened, ".reading") == f"hill: {panel.groups[0].readings[0]}"
     assert "by place: hill" in label_of(opened)
     tick(opened, ".card .legend .group")
     assert opened.run(f"{shown}.length") == 2
@@ -87,12 +86,12 @@ def test_a_card_has_subgroups_of_its_own(opened: Browser, built: dict[str, Any])
     assert not resettable(opened)
 
 
-def test_a_card_is_centred_alone(opened: Browser, built: dict[str, Any]) -> None:
+def test_a_card_is_centred_alone(opened: Browser, built: ReportPage) -> None:
     for i in (0, 1):
         drawn(opened, i)
-    panel, others = built["features"][0]["panel"], average(opened, 1)
+    panel, others = built.features[0].panel, average(opened, 1)
     tick(opened, own_control(0, "centre"))
-    expected = [v - panel["mean"][0] for v in panel["average"][0]]
+    expected = [v - panel.mean[0] for v in panel.average[0]]
     assert average(opened, 0) == pytest.approx(expected, abs=1e-9)
     assert "change in" in value_title(opened, 0)
     assert "centred" in label_of(opened, 0)
@@ -181,24 +180,24 @@ def test_without_classes_groups_or_tails_a_card_offers_only_its_scale(
 
 
 def test_the_toolbar_overrides_cards_and_leaves_their_other_choices(
-    opened: Browser, built: dict[str, Any]
+    opened: Browser, built: ReportPage
 ) -> None:
     drawn(opened, 0)
     choose(opened, own_control(0, "output"), "2")
     tick(opened, own_control(0, "centre"))
     choose(opened, "#output", "1")
-    panel = built["features"][0]["panel"]
-    expected = [v - panel["mean"][1] for v in panel["average"][1]]
+    panel = built.features[0].panel
+    expected = [v - panel.mean[1] for v in panel.average[1]]
     assert average(opened) == pytest.approx(expected, abs=1e-9)
     assert opened.run(f"document.querySelector('{own_control(0, 'output')}').value") == "1"
     assert resettable(opened)
     tick(opened, "#centre")  # what the card had chosen already
     assert not resettable(opened)
     tick(opened, "#centre")
-    assert average(opened) == panel["average"][1]
+    assert average(opened) == panel.average[1]
 
 
-def test_reset_takes_the_toolbars_view_again(opened: Browser, built: dict[str, Any]) -> None:
+def test_reset_takes_the_toolbars_view_again(opened: Browser, built: ReportPage) -> None:
     drawn(opened, 0)
     before = opened.run(f"{CARD}[0].offsetHeight"), axis(opened, "x.range"), average(opened)
     assert not resettable(opened)
@@ -208,12 +207,12 @@ def test_reset_takes_the_toolbars_view_again(opened: Browser, built: dict[str, A
         tick(opened, own_control(0, key))
     assert resettable(opened)
     assert opened.run(f"{CARD}[0].querySelector('.shown').textContent") == (
-        f"Shown: {built['outputs'][2]}, centred, shared axis, by place"
+        f"Shown: {built.outputs[2]}, centred, shared axis, by place"
     )
     tick(opened, ".card .reset")
     assert not resettable(opened)
     assert (opened.run(f"{CARD}[0].offsetHeight"), axis(opened, "x.range"), average(opened)) == before
-    assert text_of(opened, ".reading") == built["features"][0]["readings"][0]
+    assert text_of(opened, ".reading") == built.features[0].panel.readings[0]
     assert text_of(opened, ".shown") == ""
     assert opened.run("document.activeElement.closest('#f0') !== null")
     controls = f"Array.from({CARD}[0].querySelectorAll('.tools [data-key]'), (e) => e.type === 'checkbox' ? e.checked : e.value)"
@@ -232,7 +231,7 @@ def test_controls_stay_off_paper_where_words_say_the_view(opened: Browser) -> No
     opened.look()
 
 
-def test_a_cards_view_survives_sorting_and_scrolling_away(opened: Browser, built: dict[str, Any]) -> None:
+def test_a_cards_view_survives_sorting_and_scrolling_away(opened: Browser, built: ReportPage) -> None:
     drawn(opened, 0)
     choose(opened, own_control(0, "output"), "2")
     choose(opened, "#sort", "name")
@@ -240,38 +239,38 @@ def test_a_cards_view_survives_sorting_and_scrolling_away(opened: Browser, built
     settled(opened)
     at = opened.run(f"Array.from({CARD}).findIndex((c) => c.dataset.feature === '0')")
     drawn(opened, at)
-    assert average(opened, at) == built["features"][0]["panel"]["average"][2]
+    assert average(opened, at) == built.features[0].panel.average[2]
 
 
-def test_table_and_csv_follow_the_cards_view(opened: Browser, built: dict[str, Any]) -> None:
+def test_table_and_csv_follow_the_cards_view(opened: Browser, built: ReportPage) -> None:
     drawn(opened, 0)
     assert table_of(opened)[0][:3] == ["value", "average", "5 %"]
     choose(opened, own_control(0, "output"), "1")
     choose(opened, own_control(0, "group"), "each")
-    panel = built["features"][0]["panel"]
+    panel = built.features[0].panel
     head, first, *_ = table_of(opened)
     assert head[:5] == ["value", "average", "hill", "shore", "5 %"]
-    assert float(first[1]) == pytest.approx(panel["average"][1][0], rel=1e-3)
-    assert float(first[3]) == pytest.approx(panel["groups"][1]["average"][1][0], rel=1e-3)
+    assert float(first[1]) == pytest.approx(panel.average[1][0], rel=1e-3)
+    assert float(first[3]) == pytest.approx(panel.groups[1].average[1][0], rel=1e-3)
     choose(opened, own_control(0, "group"), "1")
     tick(opened, own_control(0, "centre"))
     head, first, *_ = table_of(opened)
     assert head[:4] == ["value", "change in average", "shore", "5 %"]
-    assert float(first[3].replace("−", "-")) == pytest.approx(panel["bands"][1][0][0], rel=1e-3)
+    assert float(first[3].replace("−", "-")) == pytest.approx(panel.bands[1][0][0], rel=1e-3)
     tick(opened, ".card .csv")
     path = saved(opened, ".csv")
     lines = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
     path.unlink()
-    assert path.stem == f"{panel['name']}_{built['outputs'][1]}_centred_by_place_shore"
-    assert {(n["output"], n["scale"]) for n in lines} == {(built["outputs"][1], "change")}
+    assert path.stem == f"{panel.name}_{built.outputs[1]}_centred_by_place_shore"
+    assert {(n["output"], n["scale"]) for n in lines} == {(built.outputs[1], "change")}
     assert {n["group"] for n in lines} == {"", "shore"}
     shore = [float(n["average"]) for n in lines if n["group"] == "shore"]
-    own = panel["groups"][1]
-    assert shore == pytest.approx([v - own["mean"][1] for v in own["average"][1]], abs=1e-7)
+    own = panel.groups[1]
+    assert shore == pytest.approx([v - own.mean[1] for v in own.average[1]], abs=1e-7)
     assert opened.problems == []
 
 
-def test_a_picture_saved_alone_has_legend_and_caption(opened: Browser, built: dict[str, Any]) -> None:
+def test_a_picture_saved_alone_has_legend_and_caption(opened: Browser, built: ReportPage) -> None:
     drawn(opened, 0)
     choose(opened, own_control(0, "group"), "each")
     bands = ["90 % of rows, around their means", "middle half of rows", "ALE"]
@@ -279,21 +278,21 @@ def test_a_picture_saved_alone_has_legend_and_caption(opened: Browser, built: di
     choose(opened, own_control(0, "group"), "none")
     words = saved_words(opened, ".card")
     assert words["legend"] == [*bands, "average (partial dependence)"]
-    assert words["caption"] == built["features"][0]["readings"][0]
+    assert words["caption"] == built.features[0].panel.readings[0]
 
 
-def test_a_row_is_lit_as_each_card_shows_it(opened: Browser, built: dict[str, Any]) -> None:
+def test_a_row_is_lit_as_each_card_shows_it(opened: Browser, built: ReportPage) -> None:
     for i in (0, 1):
         drawn(opened, i)
     choose(opened, own_control(1, "output"), "2")
-    first, second = (card["panel"] for card in built["features"][:2])
+    first, second = (card.panel for card in built.features[:2])
     # The row that is farthest from the others somewhere is the one pointed at there.
-    curves = np.array(first["curves"][0], dtype=float)
+    curves = np.array(first.curves[0], dtype=float)
     own, point = np.unravel_index(np.nanargmax(curves), curves.shape)
     lit = f"{CARD}[0].querySelector('.plot').drawing.pointer.above.length > 0"
-    point_at_curve(opened, 0, first["x"][point], curves[own, point], until=lit)
-    row = second["rows"].index(first["rows"][own])
-    for index, curve in ((0, first["curves"][0][own]), (1, second["curves"][2][row])):
+    point_at_curve(opened, 0, first.x[point], curves[own, point], until=lit)
+    row = second.rows.index(first.rows[own])
+    for index, curve in ((0, first.curves[0][own]), (1, second.curves[2][row])):
         lit = opened.run(f"{CARD}[{index}].querySelector('.plot').drawing.pointer.above[0].y")
         assert lit == curve[: len(lit)]
         assert len(lit) > 1

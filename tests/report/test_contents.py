@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 from handling import as_json
 
 from icefield import Explainer
-from icefield.report import build, page_html, write_report
+from icefield.report import ReportPage, build, page_html, write_report
 from icefield.report.card_data import feature_panel, short_curves, surface_panel
-from icefield.report.page import packed, payload_json
+from icefield.report.page import payload_json
 from icefield.report.stills import spark
+from icefield.report.view_model import packed
 
 
 def linear(rows: Any) -> Any:
@@ -28,42 +30,42 @@ def explainer() -> Explainer:
 
 
 @pytest.fixture(scope="module")
-def plain(explainer: Explainer) -> dict[str, Any]:
+def plain(explainer: Explainer) -> ReportPage:
     return build(explainer.study)
 
 
-def test_everything_is_plain_json(built: dict[str, Any]) -> None:
+def test_everything_is_plain_json(built: ReportPage) -> None:
     again = json.loads(as_json(built))
-    assert {key: again[key] for key in again if key not in ("plain", "plane")} == {
-        key: built[key] for key in built if key not in ("plain", "plane")
-    }
+    assert set(again) == {own.name for own in fields(built)}
+    assert again["features"][1]["panel"]["average"] == built.features[1].panel.average
+    assert again["plane"]["picture"]["picture"]["panels"][0]["look"] == "square"
 
 
-def test_cards_hold_the_explainers_own_numbers(explainer: Explainer, plain: dict[str, Any]) -> None:
-    card = plain["features"][0]
-    assert card["name"] == "0"
+def test_cards_hold_the_explainers_own_numbers(explainer: Explainer, plain: ReportPage) -> None:
+    card = plain.features[0]
+    assert card.name == "0"
     effect = explainer.partial_dependence(0)
-    np.testing.assert_allclose(card["panel"]["average"], effect.average, rtol=1e-4, atol=1e-12)
-    np.testing.assert_allclose(card["panel"]["x"], effect.grid[0], rtol=1e-9)
+    np.testing.assert_allclose(card.panel.average, effect.average, rtol=1e-4, atol=1e-12)
+    np.testing.assert_allclose(card.panel.x, effect.grid[0], rtol=1e-9)
     local = explainer.ale(0)
-    np.testing.assert_allclose(card["panel"]["ale"]["y"], local.average, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(card.panel.ale.y, local.average, rtol=1e-4, atol=1e-4)
 
 
-def test_bands_are_of_what_rows_do_and_not_of_where_they_stand(plain: dict[str, Any]) -> None:
-    alike = np.array(plain["features"][0]["panel"]["bands"][0])
+def test_bands_are_of_what_rows_do_and_not_of_where_they_stand(plain: ReportPage) -> None:
+    alike = np.array(plain.features[0].panel.bands[0])
     np.testing.assert_allclose(alike[4] - alike[0], 0, atol=1e-3)  # parallel curves, however far apart
-    differing = np.array(plain["features"][1]["panel"]["bands"][0])
+    differing = np.array(plain.features[1].panel.bands[0])
     assert (np.diff(differing, axis=0) >= 0).all()
     assert (differing[4] - differing[0]).max() > 1
 
 
-def test_rows_stay_out_unless_asked_for(plain: dict[str, Any], built: dict[str, Any]) -> None:
-    assert plain["individual"] == 0
-    assert all("curves" not in card["panel"] and "rows" not in card["panel"] for card in plain["features"])
+def test_rows_stay_out_unless_asked_for(plain: ReportPage, built: ReportPage) -> None:
+    assert plain.individual == 0
+    assert all(card.panel.curves is None and card.panel.rows is None for card in plain.features)
     assert "averages, quantiles and counts only" in page_html(plain)
-    assert built["individual"] > 0
-    shown = built["features"][0]["panel"]
-    assert np.array(shown["curves"]).shape[1] == len(shown["rows"]) == built["individual"]
+    assert built.individual > 0
+    shown = built.features[0].panel
+    assert np.array(shown.curves).shape[1] == len(shown.rows) == built.individual
     assert "contains the ICE curves of" in page_html(built)
 
 
@@ -73,7 +75,7 @@ def test_every_group_has_a_reading_of_its_own() -> None:
     frame = pd.DataFrame({"x": x, "side": np.repeat(["up", "down"], 40)})
     explainer = Explainer(lambda f: np.where(f["side"] == "up", f["x"], -f["x"]), frame, by="side")
     effect = explainer.partial_dependence("x")
-    texts = [group["readings"] for group in feature_panel(effect, None, None)["groups"]]
+    texts = [group.readings for group in feature_panel(effect, None, None).groups]
     by_name = dict(zip(effect.groups, texts, strict=True))
     assert {name: len(found) for name, found in by_name.items()} == {"up": 1, "down": 1}
     assert "increasing" in by_name["up"][0].lower()
@@ -84,24 +86,24 @@ def test_a_log_axis_needs_positive_values_over_a_wide_span() -> None:
     x = np.logspace(0, 3, 60)
     rows = np.column_stack([x, x - 1, np.linspace(10, 30, 60), -x])
     explainer = Explainer(lambda r: r.sum(axis=1), rows)
-    found = [feature_panel(explainer.partial_dependence(i), None, None)["log"] for i in range(4)]
+    found = [feature_panel(explainer.partial_dependence(i), None, None).log for i in range(4)]
     assert found == [True, False, False, False]
 
 
 def test_the_interacting_pair_is_found_and_its_pure_part_sums_to_nothing(
-    explainer: Explainer, plain: dict[str, Any]
+    explainer: Explainer, plain: ReportPage
 ) -> None:
-    pair = plain["surfaces"][0]
-    assert sorted(pair["names"]) == ["1", "2"]
-    share, pure = np.array(pair["share"]), np.array(pair["pure"][0])
+    pair = plain.surfaces[0]
+    assert sorted(pair.names) == ["1", "2"]
+    share, pure = np.array(pair.share), np.array(pair.pure[0])
     assert abs((share * pure).sum()) < 0.02 * np.abs(pure).max()
-    effect = explainer.partial_dependence(*(int(n) for n in pair["names"]))
-    np.testing.assert_allclose(pair["level"], effect.average, rtol=1e-4, atol=1e-4)
+    effect = explainer.partial_dependence(*(int(n) for n in pair.names))
+    np.testing.assert_allclose(pair.level, effect.average, rtol=1e-4, atol=1e-4)
 
 
-def test_matrix_is_symmetric_in_units_of_the_predictions(explainer: Explainer, plain: dict[str, Any]) -> None:
-    matrix = plain["matrix"]
-    values = np.array(matrix["strength"][0], dtype=float)
+def test_matrix_is_symmetric_in_units_of_the_predictions(explainer: Explainer, plain: ReportPage) -> None:
+    matrix = plain.matrix
+    values = np.array(matrix.strength[0], dtype=float)
     np.testing.assert_array_equal(np.isnan(values), np.eye(len(values), dtype=bool))
     np.testing.assert_allclose(values, values.T)
     table = explainer.interactions().pairs()
@@ -109,22 +111,22 @@ def test_matrix_is_symmetric_in_units_of_the_predictions(explainer: Explainer, p
     assert np.nanmax(values) == pytest.approx(table["strength"].max() / unit, rel=1e-2)
 
 
-def test_regions_are_the_explainers(built: dict[str, Any]) -> None:
-    found = next(r for r in built["regions"] if r["name"] == "length")
-    assert any("petals" in rule["rule"] for rule in found["rules"])
-    assert sum(rule["share"] for rule in found["rules"]) == pytest.approx(1.0, abs=0.01)
+def test_regions_are_the_explainers(built: ReportPage) -> None:
+    found = next(r for r in built.regions if r.name == "length")
+    assert any("petals" in rule.rule for rule in found.rules)
+    assert sum(rule.share for rule in found.rules) == pytest.approx(1.0, abs=0.01)
 
 
-def test_the_opening_says_what_was_done(built: dict[str, Any]) -> None:
-    facts = {fact["term"]: fact["text"] for fact in built["facts"]}
+def test_the_opening_says_what_was_done(built: ReportPage) -> None:
+    facts = {fact.term: fact.text for fact in built.facts}
     assert "300 rows" in facts["Data"]
     assert "1 with missing values" in facts["Data"]
     assert facts["Computed"] == "by asking the model itself, over every row"
     assert facts["Engine"].startswith("brute: ")
-    assert [fact["term"] for fact in built["opening"]] == ["Model", "Data", "Computed", "Made"]
+    assert [fact.term for fact in built.opening] == ["Model", "Data", "Computed", "Made"]
     assert "place" in facts["Subgroups"]
-    assert built["plain"][0]["name"] in [card["name"] for card in built["features"]]
-    assert built["groups"] == ["hill", "shore"]
+    assert built.plain[0].name in [card.name for card in built.features]
+    assert built.groups == ["hill", "shore"]
 
 
 def test_levels_beyond_forty_are_left_out_and_counted() -> None:
@@ -133,9 +135,9 @@ def test_levels_beyond_forty_are_left_out_and_counted() -> None:
     effect = Explainer(lambda frame: frame["a"].str[6:].astype(float), pd.DataFrame({"a": levels, "b": 0.0})
                        ).partial_dependence("a")  # fmt: skip
     panel = feature_panel(effect, None, None)
-    assert len(panel["x"]) == 40
-    assert panel["left_out"] == 60
-    assert spark(effect, 0, 1.0)["kind"] == "bars"
+    assert len(panel.x) == 40
+    assert panel.left_out == 60
+    assert spark(effect, 0, 1.0).kind == "bars"
 
 
 def test_masked_cells_have_no_data_around() -> None:
@@ -144,11 +146,11 @@ def test_masked_cells_have_no_data_around() -> None:
     effect = explainer.partial_dependence(0, 1)
     singles = tuple(explainer.partial_dependence(i, grid=g) for i, g in enumerate(effect.grid))
     panel = surface_panel(effect, singles, {})
-    low = np.array(panel["low"], dtype=bool)
+    low = np.array(panel.low, dtype=bool)
     assert low[0, -1]
     assert low[-1, 0]
     assert not np.diagonal(low).any()
-    np.testing.assert_allclose(panel["pure"], 0, atol=1e-8)  # a sum has no interaction
+    np.testing.assert_allclose(panel.pure, 0, atol=1e-8)  # a sum has no interaction
 
 
 def test_payload_cannot_end_its_script() -> None:
@@ -179,7 +181,7 @@ def test_rounding_is_relative_to_the_largest() -> None:
     assert short_curves(np.array([[1e-310, 1e300]]))[0][1] == 1e300
 
 
-def test_policy_names_the_scripts_by_hash(plain: dict[str, Any]) -> None:
+def test_policy_names_the_scripts_by_hash(plain: ReportPage) -> None:
     page = page_html(plain)
     policy = page.split('Content-Security-Policy" content="')[1].split('"')[0]
     assert "default-src &#39;none&#39;" in policy
@@ -188,11 +190,12 @@ def test_policy_names_the_scripts_by_hash(plain: dict[str, Any]) -> None:
     assert "unsafe-inline" not in policy.split("style-src")[0]
 
 
-def test_weak_effects_have_short_bars(plain: dict[str, Any]) -> None:
-    weak = {**plain, "features": [{**card, "movement": 0.01} for card in plain["features"]]}
-    assert page_html(weak).count('style="width:5.0%"') == len(weak["features"])
-    strong = {**plain, "features": [{**card, "movement": 0.8} for card in plain["features"]]}
-    assert page_html(strong).count('style="width:100.0%"') == len(strong["features"])
+def test_weak_effects_have_short_bars(plain: ReportPage) -> None:
+    for movement, width in ((0.01, "5.0"), (0.8, "100.0")):
+        models = [replace(plain.features[0].models[0], movement=movement)]
+        cards = [replace(card, models=models) for card in plain.features]
+        shown = page_html(replace(plain, features=cards, rows=cards))
+        assert shown.count(f'style="width:{width}%"') == len(cards)
 
 
 def test_the_file_is_small_and_names_no_address(explainer: Explainer, tmp_path: Path) -> None:
@@ -237,8 +240,8 @@ def test_an_older_report_survives_a_failure(
 def test_one_feature_has_a_report_too(tmp_path: Path) -> None:
     explainer = Explainer(lambda rows: rows[:, 0] ** 2, np.linspace(-1, 1, 50).reshape(-1, 1))
     found = build(explainer.study)
-    assert found["matrix"] is None
-    assert found["surfaces"] == []
+    assert found.matrix is None
+    assert found.surfaces == []
     assert 'id="interactions"' not in page_html(found)
 
 
@@ -249,13 +252,13 @@ def test_levels_shown_stand_side_by_side_with_their_own_names() -> None:
     frame = pd.DataFrame({"a": levels, "b": rng.normal(size=len(levels))})
     explainer = Explainer(lambda rows: rows["a"].str[6:].astype(float) + rows["b"], frame)
     panel = feature_panel(explainer.partial_dependence("a"), explainer.ale("a"), None)
-    assert panel["x"] == list(range(40))
-    assert panel["axis"]["ticks"] == panel["points"]
-    values = dict(zip(panel["points"], panel["average"][0]))
+    assert panel.x == list(range(40))
+    assert panel.axis.ticks == panel.points
+    values = dict(zip(panel.points, panel.average[0]))
     assert values["level 056"] - values["level 007"] == pytest.approx(49, rel=1e-3)
     assert {"level 000", "level 059"} <= set(values)  # which words name, however rare
-    local = dict(zip(panel["ale"]["values"], panel["ale"]["x"]))
-    assert all(panel["points"][int(x)] == name for name, x in local.items())
+    local = dict(zip(panel.ale.values, panel.ale.x))
+    assert all(panel.points[int(x)] == name for name, x in local.items())
 
 
 def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,8 +295,8 @@ def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: py
     assert len(asked["compute"]) == 3
     assert len(asked["averages_at_rows"]) == 1  # H
     assert asked["ales"] == [sorted(study.model.columns)]  # of all features at once
-    assert found["surfaces"]
-    assert found["quantile_rows"] == 600
+    assert found.surfaces
+    assert found.quantile_rows == 600
 
 
 def test_bands_come_from_thousands_of_curves_in_any_memory() -> None:
@@ -302,13 +305,11 @@ def test_bands_come_from_thousands_of_curves_in_any_memory() -> None:
     X = np.random.default_rng(0).normal(size=(5_300, 4))
     model = HistGradientBoostingRegressor(max_iter=8, random_state=0).fit(X, X[:, 0] * X[:, 1] + X[:, 2])
     found = build(Explainer(model, X).study)
-    assert found["quantile_rows"] == 5_000
+    assert found.quantile_rows == 5_000
     # A budget that holds one feature's curves at a time gives the same bands.
     little = build(Explainer(model, X, memory=9_000_000).study)
-    assert [c["panel"]["bands"] for c in little["features"]] == [
-        c["panel"]["bands"] for c in found["features"]
-    ]
-    facts = {fact["term"]: fact["text"] for fact in found["facts"]}
+    assert [c.panel.bands for c in little.features] == [c.panel.bands for c in found.features]
+    facts = {fact.term: fact.text for fact in found.facts}
     assert facts["Spread"].endswith("from the curves of 5000 rows")
 
 
@@ -320,15 +321,15 @@ def test_observed_means_far_from_the_curve_are_a_finding() -> None:
     along = build(
         Explainer(lambda r: r[:, 0] + r[:, 1], rows, truth, target_name="delay", units={"delay": "min"}).study
     )
-    for card in along["features"]:  # each curve has half the slope that is seen along it
-        assert card["far"].startswith("Observed means are far from this curve (around ")
-        assert "min observed" in card["far"]
-        assert "Other features change along with this one" in card["far"]
-    assert all(line["far"] for line in along["plain"])
+    for card in along.features:  # each curve has half the slope that is seen along it
+        assert card.far.startswith("Observed means are far from this curve (around ")
+        assert "min observed" in card.far
+        assert "Other features change along with this one" in card.far
+    assert all(line.cautions for line in along.plain)
     assert "Observed means are far from this curve" in page_html(along)
     own = rng.normal(size=(2000, 2))
     right = build(Explainer(lambda r: r[:, 0] + r[:, 1], own, own.sum(axis=1)).study)
-    assert [card["far"] for card in right["features"]] == ["", ""]
+    assert [card.far for card in right.features] == ["", ""]
     wrong = build(Explainer(lambda r: r[:, 0] + r[:, 1], own, own[:, 0] + own[:, 1] ** 2).study)
-    assert any("The model does not fit these rows" in card["far"] for card in wrong["features"])
-    assert all(card["far"] == "" for card in build(Explainer(lambda r: r[:, 0], own).study)["features"])
+    assert any("The model does not fit these rows" in card.far for card in wrong.features)
+    assert all(card.far == "" for card in build(Explainer(lambda r: r[:, 0], own).study).features)

@@ -13,6 +13,7 @@ import pytest
 from handling import saved, saved_words, tick
 
 from browser import Browser
+from icefield.report import ReportPage
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def archive(browser: Browser, rental_page: Path) -> Any:
 
 
 def test_all_pictures_and_tables_are_in_one_file(
-    archive: zipfile.ZipFile, browser: Browser, rental_report: dict[str, Any]
+    archive: zipfile.ZipFile, browser: Browser, rental_report: ReportPage
 ) -> None:
     assert archive.testzip() is None  # every checksum is right
     names = archive.namelist()
@@ -37,31 +38,31 @@ def test_all_pictures_and_tables_are_in_one_file(
         for suffix in (".csv", ".png"):
             assert sum(n.startswith(f"{folder}/") and n.endswith(suffix) for n in names) == count
     assert {"README.txt", "ranking.csv", "interactions.csv"} < set(names)
-    assert f"features/01_{cards[0]['name']}.csv" in names
+    assert f"features/01_{cards[0].name}.csv" in names
     assert browser.problems == []
     assert len(browser.requests) == 1
 
 
-def test_files_hold_what_the_page_shows(archive: zipfile.ZipFile, rental_report: dict[str, Any]) -> None:
-    card = rental_report["features"][0]
-    text = archive.read(f"features/01_{card['name']}.csv").decode("utf-8-sig")
+def test_files_hold_what_the_page_shows(archive: zipfile.ZipFile, rental_report: ReportPage) -> None:
+    card = rental_report.features[0]
+    text = archive.read(f"features/01_{card.name}.csv").decode("utf-8-sig")
     lines = list(csv.DictReader(io.StringIO(text)))
     own = [float(line["average"]) for line in lines if line["kind"] == "pd"]
-    assert own == card["panel"]["average"][0]
+    assert own == card.panel.average[0]
     observed = [float(line["average"]) for line in lines if line["kind"] == "observed"]
-    assert observed == card["panel"]["observed"]["truth"][0]
+    assert observed == card.panel.observed.truth[0]
     ranking = list(csv.reader(io.StringIO(archive.read("ranking.csv").decode("utf-8-sig"))))
     assert [row[1].removesuffix(" caution") for row in ranking[1:]] == [
-        c["name"] for c in rental_report["features"]
+        c.name for c in rental_report.features
     ]
-    picture = archive.read(f"features/01_{card['name']}.png")
+    picture = archive.read(f"features/01_{card.name}.png")
     assert picture.startswith(b"\x89PNG")
     wide, high = struct.unpack(">II", picture[16:24])
     assert wide > 1000
     assert high > 800
     said = archive.read("README.txt").decode()
-    assert rental_report["title"] in said
-    assert rental_report["plain"][0]["text"] in said
+    assert rental_report.title in said
+    assert rental_report.plain[0].sides[0].text in said
     assert "Privacy: No ICE curve" in said
 
 

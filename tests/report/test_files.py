@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from handling import CARD, card_named, choose, drawn, own_control, saved, saved_
 
 from browser import Browser
 from icefield import Explainer
-from icefield.report import build, page_html, write_report
+from icefield.report import ReportPage, build, page_html, write_report
 from icefield.report.card_data import raw
 
 
@@ -117,55 +118,51 @@ def test_numbers_stay_on_one_line(opened: Browser) -> None:
     opened.look()
 
 
-def test_regions_have_a_table_words_and_a_file(opened: Browser, built: dict[str, Any]) -> None:
-    region = built["regions"][0]
+def test_regions_have_a_table_words_and_a_file(opened: Browser, built: ReportPage) -> None:
+    region = built.regions[0]
     item = "document.querySelector('.region')"
     words = opened.run(f"{item}.querySelector('.plot').getAttribute('aria-label')")
-    for rule in region["rules"]:
-        assert rule["rule"] in words
-        assert rule["effect"] in words
+    for rule in region.rules:
+        assert rule.rule in words
+        assert rule.effect in words
     opened.run(f"{item}.querySelector('details').open = true")
     opened.wait(f"{item}.querySelector('details table') !== null")
     cells = (
         f"Array.from({item}.querySelectorAll('details tr'), (r) => Array.from(r.cells, (c) => c.textContent))"
     )
     head, first, *rest = opened.run(cells)
-    assert head == ["value", "all rows", *region["panel"]["rules"]]
-    assert len(rest) + 1 == len(region["panel"]["x"])
-    group = region["panel"]["groups"][0]
-    assert float(first[2].replace("−", "-")) == pytest.approx(
-        group["average"][0][0] - group["mean"][0], rel=1e-3
-    )
+    assert head == ["value", "all rows", *region.panel.rules]
+    assert len(rest) + 1 == len(region.panel.x)
+    group = region.panel.groups[0]
+    assert float(first[2].replace("−", "-")) == pytest.approx(group.average[0][0] - group.mean[0], rel=1e-3)
     choose(opened, "#output", "1")
     _, second, *_ = opened.run(cells)
-    assert float(second[2].replace("−", "-")) == pytest.approx(
-        group["average"][1][0] - group["mean"][1], rel=1e-3
-    )
+    assert float(second[2].replace("−", "-")) == pytest.approx(group.average[1][0] - group.mean[1], rel=1e-3)
     lines = csv_of(opened, item)
-    assert {line["output"] for line in lines} == {built["outputs"][1]}
-    assert float(lines[0][region["panel"]["rules"][0]]) == pytest.approx(
+    assert {line["output"] for line in lines} == {built.outputs[1]}
+    assert float(lines[0][region.panel.rules[0]]) == pytest.approx(
         float(second[2].replace("−", "-")), rel=1e-3
     )
     assert opened.problems == []
 
 
-def test_a_saved_picture_has_a_title(opened: Browser, built: dict[str, Any]) -> None:
+def test_a_saved_picture_has_a_title(opened: Browser, built: ReportPage) -> None:
     drawn(opened, 0)
     choose(opened, own_control(0, "output"), "1")
     tick(opened, own_control(0, "centre"))
-    name, output = built["features"][0]["name"], built["outputs"][1]
+    name, output = built.features[0].name, built.outputs[1]
     assert saved_words(opened, ".card")["title"] == f"{name}, {output}, centred"
     opened.run("document.querySelector('.pair').scrollIntoView({behavior: 'instant'})")
     opened.wait("document.querySelector('.pair .drawn') !== null")
     tick(opened, "input[name=view][value=pure]")
     assert saved_words(opened, ".pair")["title"] == (
-        " × ".join(built["surfaces"][0]["names"]) + ", pure interaction"
+        " × ".join(built.surfaces[0].names) + ", pure interaction"
     )
 
 
-def test_sizes_follow_the_output(opened: Browser, built: dict[str, Any]) -> None:
+def test_sizes_follow_the_output(opened: Browser, built: ReportPage) -> None:
     drawn(opened, 0)
-    card, pair = built["features"][0], built["surfaces"][0]
+    card, pair = built.features[0], built.surfaces[0]
 
     def shown() -> list[str]:
         return list(
@@ -177,9 +174,9 @@ def test_sizes_follow_the_output(opened: Browser, built: dict[str, Any]) -> None
 
     def expected(o: int, pairs: int) -> list[str]:
         return [
-            f"{card['strengths'][o]:.2f} SD, {card['strength_words'][o]}",
-            f"{card['heterogeneities'][o]:.2f} SD",
-            f"interaction {pair['strengths'][pairs]:.2f} SD, H {pair['hs'][pairs]:.2f}",
+            f"{card.panel.strengths[o]:.2f} SD, {card.panel.strength_words[o]}",
+            f"{card.panel.heterogeneities[o]:.2f} SD",
+            f"interaction {pair.strengths[pairs]:.2f} SD, H {pair.hs[pairs]:.2f}",
         ]
 
     assert len({tuple(expected(o, o)) for o in range(3)}) == 3
@@ -193,10 +190,10 @@ def test_sizes_follow_the_output(opened: Browser, built: dict[str, Any]) -> None
     assert expected(1, 1)[2] in label
 
 
-def test_a_matrix_link_names_both_features(opened: Browser, built: dict[str, Any]) -> None:
+def test_a_matrix_link_names_both_features(opened: Browser, built: ReportPage) -> None:
     label = opened.run("document.querySelector('#matrix td a').getAttribute('aria-label')")
     surface = opened.run("document.querySelector('#matrix td a').getAttribute('href')")
-    for name in built["surfaces"][int(surface.removeprefix("#s"))]["names"]:
+    for name in built.surfaces[int(surface.removeprefix("#s"))].names:
         assert name in label
 
 
@@ -207,13 +204,13 @@ def test_many_curves_have_one_digit_less() -> None:
     explainer = Explainer(
         lambda f: np.column_stack([np.sin(f["x"]), np.cos(f["x"])]) + np.pi, frame, by="group"
     )
-    panel = build(explainer.study, ["x"])["features"][0]["panel"]
-    digits = {len(str(v).replace(".", "")) for group in panel["groups"] for v in group["average"][0]}
+    panel = build(explainer.study, ["x"]).features[0].panel
+    digits = {len(str(v).replace(".", "")) for group in panel.groups for v in group.average[0]}
     assert max(digits) == 4
-    assert max(len(str(v).replace(".", "")) for v in panel["average"][0]) == 5
+    assert max(len(str(v).replace(".", "")) for v in panel.average[0]) == 5
 
 
-def test_groups_left_out_are_said_in_the_privacy_text(built: dict[str, Any]) -> None:
+def test_groups_left_out_are_said_in_the_privacy_text(built: ReportPage) -> None:
     assert "left out: fewer than 5" not in page_html(built)
-    assert "1 group is left out: fewer than 5 rows" in page_html({**built, "small_groups": 1})
-    assert "3 groups are left out: fewer than 5 rows each" in page_html({**built, "small_groups": 3})
+    assert "1 group is left out: fewer than 5 rows" in page_html(replace(built, small_groups=1))
+    assert "3 groups are left out: fewer than 5 rows each" in page_html(replace(built, small_groups=3))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from browser import Browser
 from icefield import Explainer
-from icefield.report import build, page_html, write_report
+from icefield.report import ReportPage, build, page_html, write_report
 from icefield.report.glance import _whole_percent
 
 WIDTHS = (390, 800, 1400)
@@ -28,12 +27,10 @@ def look(browser: Browser, page: Path, width: int, dark: bool = False) -> None:
 # --- what is said ------------------------------------------------------------------------------------
 
 
-def test_the_score_is_that_of_the_rows_given(
-    rental_explainer: Explainer, rental_report: dict[str, Any]
-) -> None:
-    study, fit = rental_explainer.study, rental_report["fit"]
-    assert fit["rows"] == "on the 600 rows given"
-    scores = {score["name"]: score["value"] for score in fit["scores"]}
+def test_the_score_is_that_of_the_rows_given(rental_explainer: Explainer, rental_report: ReportPage) -> None:
+    study, fit = rental_explainer.study, rental_report.fit
+    assert fit.rows == "on the 600 rows given"
+    scores = {score.name: score.value for score in fit.scores}
     assert list(scores) == ["R²", "RMSE", "MAE"]
     assert float(scores["R²"]) == pytest.approx(
         r2_score(study.sample.y, study.predictions()[:, 0]), abs=0.005
@@ -46,46 +43,46 @@ def test_classes_have_calibration() -> None:
     X = rng.normal(size=(500, 2))
     y = (X[:, 0] + rng.normal(size=500) > 0).astype(int)
     model = LogisticRegression().fit(X, y)
-    fit = build(Explainer(model, X, y=y).study)["fit"]
-    scores = {score["name"]: score["value"] for score in fit["scores"]}
+    fit = build(Explainer(model, X, y=y).study).fit
+    scores = {score.name: score.value for score in fit.scores}
     assert float(scores["AUC"]) == pytest.approx(roc_auc_score(y, model.predict_proba(X)[:, 1]), abs=0.006)
     assert set(scores) == {"AUC", "Accuracy", "Log loss"}
-    assert fit["classes"]
-    assert len(fit["picture"].marks[1].x) == 20
+    assert fit.classes
+    assert len(fit.picture.marks[1].x) == 20
 
 
-def test_without_targets_the_page_says_what_is_missing(page: Path, built: dict[str, Any]) -> None:
-    assert built["fit"]["scores"] == []
+def test_without_targets_the_page_says_what_is_missing(page: Path, built: ReportPage) -> None:
+    assert built.fit.scores == ()
     assert "no observed targets were given" in page.read_text(encoding="utf-8")
-    assert all("observed" not in card["panel"] for card in built["features"])
+    assert all(card.panel.observed is None for card in built.features)
 
 
 def test_targets_that_cannot_be_compared_are_said_why() -> None:
     X = np.random.default_rng(0).normal(size=(100, 2))
     y = X[:, 0].copy()
     y[3] = np.nan
-    fit = build(Explainer(lambda r: r[:, 0], X, y=y).study)["fit"]
-    assert fit["why"] == "Not known: y holds missing or infinite values."
+    fit = build(Explainer(lambda r: r[:, 0], X, y=y).study).fit
+    assert fit.why == "Not known: y holds missing or infinite values."
 
 
-def test_shares_are_whole_percents_of_everything(rental_report: dict[str, Any]) -> None:
-    (own,) = rental_report["shares"]["outputs"]
-    assert own["alone"] + own["pairs"] + own["rest"] == 100
-    assert own["pairs"] > 20  # the hour works one way on workdays, and the other on others
-    assert "Where features go together" in rental_report["shares"]["note"]
+def test_shares_are_whole_percents_of_everything(rental_report: ReportPage) -> None:
+    (own,) = rental_report.models[0].shares.outputs
+    assert own.alone + own.pairs + own.rest == 100
+    assert own.pairs > 20  # the hour works one way on workdays, and the other on others
+    assert "Where features go together" in rental_report.models[0].shares.note
     rng = np.random.default_rng(0)
     for parts in rng.dirichlet([1, 1, 1], 200):
         assert sum(_whole_percent(parts.tolist())) == 100
 
 
-def test_notes_name_what_is_odd_and_link_it(rental_report: dict[str, Any]) -> None:
-    notes = {note["title"]: note for note in rental_report["notes"]}
-    assert [c["name"] for c in notes["The same in every row"]["columns"]] == ["wind", "wind copied"]
-    assert [c["name"] for c in notes["One value only"]["columns"]] == ["country"]
-    (gone,) = notes["Missing values"]["columns"]
-    assert (gone["name"], gone["text"]) == ("temperature", "7\u00a0%")
-    number = next(card["number"] for card in rental_report["features"] if card["name"] == "temperature")
-    assert gone["link"] == f"#f{number}"
+def test_notes_name_what_is_odd_and_link_it(rental_report: ReportPage) -> None:
+    notes = {note.title: note for note in rental_report.notes}
+    assert [c.name for c in notes["The same in every row"].columns] == ["wind", "wind copied"]
+    assert [c.name for c in notes["One value only"].columns] == ["country"]
+    (gone,) = notes["Missing values"].columns
+    assert (gone.name, gone.text) == ("temperature", "7\u00a0%")
+    number = next(card.number for card in rental_report.features if card.name == "temperature")
+    assert gone.link == f"#f{number}"
 
 
 def test_a_leak_is_suspicious() -> None:
@@ -93,26 +90,26 @@ def test_a_leak_is_suspicious() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"honest": rng.normal(size=400), "leak": rng.normal(size=400)})
     found = build(Explainer(lambda r: r["leak"].to_numpy(), X, y=2 * X["leak"].to_numpy() + 1).study)
-    (note,) = (note for note in found["notes"] if note["title"] == "Suspiciously perfect")
-    assert [c["name"] for c in note["columns"]] == ["leak"]
+    (note,) = (note for note in found.notes if note.title == "Suspiciously perfect")
+    assert [c.name for c in note.columns] == ["leak"]
 
 
-def test_cautions_stand_beside_what_they_concern(rental_report: dict[str, Any]) -> None:
+def test_cautions_stand_beside_what_they_concern(rental_report: ReportPage) -> None:
     text = page_html(rental_report)
     assert "Before reading on" not in text
     assert text.index('id="glance"') < text.index('id="plain"') < text.index('id="ranking"')
-    for line in rental_report["plain"]:
-        own = next(card for card in rental_report["features"] if card["number"] == line["feature"])
-        assert line["caution"].rstrip(".") == (own["warning"] or "")
+    for line in rental_report.plain:
+        own = next(card for card in rental_report.features if card.number == line.feature)
+        assert [said.rstrip(".") for said in line.cautions] == [
+            said.rstrip(".") for said in (own.warning, own.far) if said
+        ]
 
 
-def test_no_row_is_in_a_report_with_targets(
-    rental_explainer: Explainer, rental_report: dict[str, Any]
-) -> None:
-    seen = [card["panel"]["observed"] for card in rental_report["features"]]
-    assert all(min(one["rows"], default=5) >= 5 for one in seen)
+def test_no_row_is_in_a_report_with_targets(rental_explainer: Explainer, rental_report: ReportPage) -> None:
+    seen = [card.panel.observed for card in rental_report.features]
+    assert all(min(one.rows, default=5) >= 5 for one in seen)
     text, y = as_json(rental_report), np.asarray(rental_explainer.study.sample.y)
-    assert rental_report["individual"] == 0
+    assert rental_report.individual == 0
     assert not any(f"{value:.6f}" in text for value in y[:200])
 
 
@@ -120,9 +117,9 @@ def test_small_levels_have_no_observed_mean() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"who": ["many"] * 200 + ["Anna Example"] * 4, "x": np.arange(204.0)})
     explainer = Explainer(lambda r: r["x"].to_numpy(), frame, y=frame["x"].to_numpy())
-    card = next(card for card in build(explainer.study)["features"] if card["name"] == "who")
-    assert card["panel"]["observed"]["values"] == ["many"]
-    assert card["panel"]["observed"]["rows"] == [200]
+    card = next(card for card in build(explainer.study).features if card.name == "who")
+    assert card.panel.observed.values == ["many"]
+    assert card.panel.observed.rows == [200]
 
 
 # --- in a browser ------------------------------------------------------------------------------------
@@ -153,16 +150,14 @@ def test_the_first_screen_shows_fit_shares_and_plane(browser: Browser, rental_pa
 
 
 def test_every_point_of_the_plane_leads_to_its_card(
-    browser: Browser, rental_page: Path, rental_report: dict[str, Any]
+    browser: Browser, rental_page: Path, rental_report: ReportPage
 ) -> None:
     look(browser, rental_page, 1400)
     links = browser.run(
         "Array.from(document.querySelectorAll('.plane a'), (a) => [a.getAttribute('href'), a.getAttribute('aria-label')])"
     )
-    assert sorted(href for href, _ in links) == sorted(
-        f"#f{card['number']}" for card in rental_report["features"]
-    )
-    names = {f"#f{card['number']}": card["name"] for card in rental_report["features"]}
+    assert sorted(href for href, _ in links) == sorted(f"#f{card.number}" for card in rental_report.features)
+    names = {f"#f{card.number}": card.name for card in rental_report.features}
     assert all(label.startswith(f"{names[href]}: strength ") for href, label in links)
 
 
@@ -182,39 +177,37 @@ def test_findings_and_sparks_are_named_for_those_who_do_not_see_them(
 
 
 def test_observed_and_predicted_means_are_on_every_card(
-    browser: Browser, rental_page: Path, rental_report: dict[str, Any]
+    browser: Browser, rental_page: Path, rental_report: ReportPage
 ) -> None:
     look(browser, rental_page, 1400)
     place = f"{CARD}[0].querySelector('.plot').drawing.panel.marks"
     drawn(browser, 0)
-    panel = rental_report["features"][0]["panel"]
+    panel = rental_report.features[0].panel
     for kind, key in (("observed", "truth"), ("predicted", "predicted")):
-        assert browser.run(f"{place}.find((m) => m.layer === '{kind}').y") == panel["observed"][key][0]
+        assert browser.run(f"{place}.find((m) => m.layer === '{kind}').y") == getattr(panel.observed, key)[0]
     tick(browser, "#centre")
     own = browser.run(f"{place}.find((m) => m.layer === 'observed').y")
-    mean = panel["observed"]["mean"][0][0]
-    assert own == pytest.approx([v - mean for v in panel["observed"]["truth"][0]], abs=1e-9)
+    mean = panel.observed.mean[0][0]
+    assert own == pytest.approx([v - mean for v in panel.observed.truth[0]], abs=1e-9)
     tick(browser, "#centre")
     tick(browser, "#observed")
     assert browser.run(f"{place}.some((m) => m.layer === 'observed')") is False
     tick(browser, "#observed")
-    for index in range(len(rental_report["features"])):
+    for index in range(len(rental_report.features)):
         drawn(browser, index)
         shown = browser.run(
             f"{CARD}[{index}].querySelector('.plot').drawing.panel.marks.some((m) => m.layer === 'observed')"
         )
-        assert shown == bool(rental_report["features"][index]["panel"]["observed"]["x"])
+        assert shown == bool(rental_report.features[index].panel.observed.x)
     assert browser.problems == []
 
 
-def test_shares_follow_the_output(opened: Browser, built: dict[str, Any]) -> None:
+def test_shares_follow_the_output(opened: Browser, built: ReportPage) -> None:
     said = "document.querySelector('.stack').getAttribute('aria-label')"
-    own = built["shares"]["outputs"][2]
+    own = built.models[0].shares.outputs[2]
     choose(opened, "#output", "2")
-    assert f"single features {own['alone']} %, pairs of features {own['pairs']} %" in opened.run(said)
-    assert (
-        opened.run("document.querySelector('.parts [data-percent=pairs]').textContent") == f"{own['pairs']} %"
-    )
+    assert f"single features {own.alone} %, pairs of features {own.pairs} %" in opened.run(said)
+    assert opened.run("document.querySelector('.parts [data-percent=pairs]').textContent") == f"{own.pairs} %"
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -256,8 +249,8 @@ def test_a_long_table_has_cards_for_the_strongest_and_says_so(browser: Browser, 
     weights = 0.95 ** np.arange(70)
     explainer = Explainer(lambda r: r @ weights, X)
     found = build(explainer.study)
-    assert len(found["features"]) == 50
-    assert len(found["others"]) == 20
+    assert len(found.features) == 50
+    assert len(found.rows) - len(found.features) == 20
     page = write_report(explainer.study, tmp_path / "wide.html")
     assert "Only the 50 features that move the predictions most have cards" in page.read_text(
         encoding="utf-8"
@@ -266,7 +259,7 @@ def test_a_long_table_has_cards_for_the_strongest_and_says_so(browser: Browser, 
     assert browser.run(f"{CARD}.length") == 50
     assert browser.run("document.querySelectorAll('#rows tr').length") == 70
     assert browser.run("document.querySelectorAll('#r69 a').length") == 0
-    name = found["others"][-1]["full"]
+    name = found.rows[-1].full
     choose(browser, "#search", name)
     assert (
         browser.run("Array.from(document.querySelectorAll('#rows tr')).filter((r) => !r.hidden).length") >= 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from browser import Browser
+from icefield.report import ReportPage
 
 WIDTHS = (390, 800, 1400)
 HEADING = """(() => {
@@ -68,11 +68,11 @@ def test_every_link_of_the_contents_lands_at_its_heading(
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_cards_pairs_and_regions_lead_to_each_other(
-    browser: Browser, rental_page: Path, rental_report: dict[str, Any], width: int
+    browser: Browser, rental_page: Path, rental_report: ReportPage, width: int
 ) -> None:
     open_at(browser, rental_page, width)
-    card = next(c for c in rental_report["features"] if c["pairs"] and c["region"] is not None)
-    number, pair, region = card["number"], card["pairs"][0]["surface"], card["region"]
+    card = next(c for c in rental_report.features if c.pairs and c.region is not None)
+    number, pair, region = card.number, card.pairs[0], card.region
     for start, end in (
         (f".plane a[href='#f{number}']", f"#f{number}"),
         (f"#f{number} .ways a[href='#s{pair}']", f"#s{pair}"),
@@ -108,13 +108,13 @@ def test_a_reader_who_scrolls_is_not_pulled_back(browser: Browser, rental_page: 
     assert browser.run("window.scrollY") < 5
 
 
-def test_regions_tell_sizes(browser: Browser, rental_page: Path, rental_report: dict[str, Any]) -> None:
+def test_regions_tell_sizes(browser: Browser, rental_page: Path, rental_report: ReportPage) -> None:
     open_at(browser, rental_page, 1400)
-    for place, region in enumerate(rental_report["regions"]):
-        assert region["sizes"].endswith(" bikes")
+    for place, region in enumerate(rental_report.regions):
+        assert region.sizes.endswith(" bikes")
         sizes = browser.run(
             f"Array.from(document.querySelectorAll('#g{place} .rules .size'), (c) => c.textContent)"
         )
-        assert sizes == [rule["size"] for rule in region["rules"]]
+        assert sizes == [rule.size for rule in region.rules]
         assert len({*sizes}) == len(sizes)
-        assert browser.run(f"document.querySelector('#g{place} .sizes').textContent") == region["sizes"]
+        assert browser.run(f"document.querySelector('#g{place} .sizes').textContent") == region.sizes

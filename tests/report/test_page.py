@@ -6,9 +6,9 @@ import copy
 import csv
 import io
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from handling import (
@@ -31,7 +31,7 @@ from handling import (
 )
 
 from browser import Browser
-from icefield.report import page_html
+from icefield.report import ReportPage, page_html
 
 
 def test_pointing_at_rows_and_at_nothing_is_no_error(opened: Browser) -> None:
@@ -56,7 +56,7 @@ def test_opens_without_error_or_request(opened: Browser, page: Path) -> None:
     assert opened.requests == [page.resolve().as_uri()]
 
 
-def test_opens_with_model_data_and_way(opened: Browser, built: dict[str, Any]) -> None:
+def test_opens_with_model_data_and_way(opened: Browser, built: ReportPage) -> None:
     strip = "document.querySelector('.lede').nextElementSibling"
     assert opened.run(f"Array.from({strip}.querySelectorAll('dt'), (e) => e.textContent)") == [
         "Model",
@@ -64,14 +64,14 @@ def test_opens_with_model_data_and_way(opened: Browser, built: dict[str, Any]) -
         "Computed",
         "Made",
     ]
-    texts = [fact["text"] for fact in built["opening"]]
+    texts = [fact.text for fact in built.opening]
     assert opened.run(f"Array.from({strip}.querySelectorAll('dd'), (e) => e.textContent)") == texts
     assert opened.run(f"{strip}.getBoundingClientRect().bottom") < 500
 
 
-def test_a_long_name_has_room_on_a_phone(browser: Browser, built: dict[str, Any], tmp_path: Path) -> None:
+def test_a_long_name_has_room_on_a_phone(browser: Browser, built: ReportPage, tmp_path: Path) -> None:
     long = copy.deepcopy(built)
-    for name, card in zip(("a_name_of_several_words_" * 4, "x" * 78), long["features"], strict=False):
+    for name, card in zip(("a_name_of_several_words_" * 4, "x" * 78), long.features, strict=False):
         card.update(name=name[:78], full=name)
     path = tmp_path / "long.html"
     path.write_text(page_html(long), encoding="utf-8", newline="\n")
@@ -84,17 +84,17 @@ def test_a_long_name_has_room_on_a_phone(browser: Browser, built: dict[str, Any]
     assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_partners_and_relatives_are_told_apart(opened: Browser, built: dict[str, Any]) -> None:
+def test_partners_and_relatives_are_told_apart(opened: Browser, built: ReportPage) -> None:
     head = opened.run("Array.from(document.querySelectorAll('.ranking thead th'), (e) => e.textContent)")
     assert head[7] == "Interacts with"
     assert "Correlated with" not in head
-    for card in built["features"]:
+    for card in built.features:
         terms = opened.run(
-            f"Object.fromEntries(Array.from(document.querySelectorAll('#f{card['number']} dl div'), (e) => Array.from(e.children, (c) => c.textContent)))"
+            f"Object.fromEntries(Array.from(document.querySelectorAll('#f{card.number} dl div'), (e) => Array.from(e.children, (c) => c.textContent)))"
         )
-        assert terms.get("Interacts with") == card["partner"]
-        assert terms.get("Correlated with", "") == card["related"]
-    assert any(card["partner"] for card in built["features"])
+        assert terms.get("Interacts with") == card.partner
+        assert terms.get("Correlated with", "") == card.related
+    assert any(card.partner for card in built.features)
 
 
 def test_a_card_is_drawn_when_scrolled_to(browser: Browser, page: Path) -> None:
@@ -106,16 +106,16 @@ def test_a_card_is_drawn_when_scrolled_to(browser: Browser, page: Path) -> None:
     assert browser.problems == []
 
 
-def test_output_switch_changes_curves_and_words(opened: Browser, built: dict[str, Any]) -> None:
+def test_output_switch_changes_curves_and_words(opened: Browser, built: ReportPage) -> None:
     drawn(opened, 0)
     before = average(opened)
     choose(opened, "#output", "1")
     assert (
-        opened.run(f"{CARD}[0].querySelector('.reading').textContent") == built["features"][0]["readings"][1]
+        opened.run(f"{CARD}[0].querySelector('.reading').textContent") == built.features[0].panel.readings[1]
     )
     assert average(opened) != before
-    assert built["outputs"][1] in value_title(opened)
-    assert built["features"][0]["readings"][1] in opened.run(
+    assert built.outputs[1] in value_title(opened)
+    assert built.features[0].panel.readings[1] in opened.run(
         f"{CARD}[0].querySelector('.plot').getAttribute('aria-label')"
     )
 
@@ -181,28 +181,28 @@ def test_a_hidden_card_comes_back_when_linked_to(opened: Browser) -> None:
     assert opened.run("document.getElementById('search').value") == ""
 
 
-def test_tables_hold_the_numbers(opened: Browser, built: dict[str, Any]) -> None:
+def test_tables_hold_the_numbers(opened: Browser, built: ReportPage) -> None:
     opened.run(f"{CARD}[0].querySelector('details').open = true")
     opened.wait(f"{CARD}[0].querySelector('details table') !== null")
     rows = opened.run(f"{CARD}[0].querySelectorAll('details tbody tr').length")
-    assert rows == len(built["features"][0]["panel"]["x"])
+    assert rows == len(built.features[0].panel.x)
     opened.run("document.querySelector('.pair details').open = true")
     opened.wait("document.querySelector('.pair details table') !== null")
 
 
-def test_png_and_csv_are_saved(opened: Browser, built: dict[str, Any]) -> None:
+def test_png_and_csv_are_saved(opened: Browser, built: ReportPage) -> None:
     drawn(opened, 0)
     tick(opened, ".card .csv")
     lines = list(csv.DictReader(io.StringIO(saved(opened, ".csv").read_text(encoding="utf-8-sig"))))
-    panel = built["features"][0]["panel"]
+    panel = built.features[0].panel
     plain = [
         line
         for line in lines
-        if line["kind"] == "pd" and line["group"] == "" and line["output"] == built["outputs"][0]
+        if line["kind"] == "pd" and line["group"] == "" and line["output"] == built.outputs[0]
     ]
-    assert [float(line["average"]) for line in plain] == panel["average"][0]
+    assert [float(line["average"]) for line in plain] == panel.average[0]
     assert {(line["output"], line["group"], line["scale"]) for line in lines} == {
-        (built["outputs"][0], "", "level")
+        (built.outputs[0], "", "level")
     }
     tick(opened, ".card .png")
     assert saved(opened, ".png").read_bytes().startswith(b"\x89PNG")
@@ -234,13 +234,13 @@ def test_matrix_links_to_surfaces_and_lights_features(opened: Browser) -> None:
     assert opened.run("document.querySelectorAll('#rows tr.lit').length") == 2
 
 
-def test_a_row_is_lit_on_every_card(opened: Browser, built: dict[str, Any]) -> None:
+def test_a_row_is_lit_on_every_card(opened: Browser, built: ReportPage) -> None:
     for i in (0, 1):
         drawn(opened, i)
     lit = f"{CARD}[1].querySelector('.plot').drawing.pointer.above.length"
     assert opened.run(lit) == 0
-    panel = built["features"][0]["panel"]
-    point_at_curve(opened, 0, panel["x"][3], panel["curves"][0][0][3], until=f"{lit} > 0")
+    panel = built.features[0].panel
+    point_at_curve(opened, 0, panel.x[3], panel.curves[0][0][3], until=f"{lit} > 0")
     opened.point(1, 1)
     opened.wait(f"{lit} === 0")
 
@@ -284,7 +284,7 @@ def test_keyboard_path(opened: Browser) -> None:
     assert opened.run(f"{active}.id") == "n1"
 
 
-def test_every_picture_has_words_and_every_control_a_name(opened: Browser, built: dict[str, Any]) -> None:
+def test_every_picture_has_words_and_every_control_a_name(opened: Browser, built: ReportPage) -> None:
     drawn(opened, 0)
     choose(opened, own_control(0, "group"), "each")
     names = opened.run(
@@ -293,7 +293,7 @@ def test_every_picture_has_words_and_every_control_a_name(opened: Browser, built
     )
     assert len(names) == 7
     for name, visible in names:
-        assert name == f"{visible}, {built['features'][0]['name']}"
+        assert name == f"{visible}, {built.features[0].name}"
     assert opened.run(
         "Array.from(document.querySelectorAll('.plot')).every((p) => p.getAttribute('role') === (p.matches('.plane') ? 'group' : 'img') && p.getAttribute('aria-label').length > 20)"
     )
@@ -364,15 +364,13 @@ def test_policy_blocks_what_is_not_the_pages_own(opened: Browser) -> None:
     assert any("Content Security Policy" in p for p in opened.problems)
 
 
-def test_hundreds_of_features_stay_light(browser: Browser, built: dict[str, Any], tmp_path: Path) -> None:
-    many = copy.deepcopy(built)
-    one = many["features"]
-    many["features"] = []
-    for i in range(250):
-        card = copy.deepcopy(one[i % 5])
-        card.update(number=i, name=f"feature {i}", full=f"feature {i}")
-        card["panel"].pop("curves", None)
-        many["features"].append(card)
+def test_hundreds_of_features_stay_light(browser: Browser, built: ReportPage, tmp_path: Path) -> None:
+    one = built.features
+    cards = [
+        replace(one[i % 5], number=i, name=f"feature {i}", full=f"feature {i}", panel=replace(one[i % 5].panel, curves=None))
+        for i in range(250)
+    ]  # fmt: skip
+    many = replace(built, features=cards, rows=cards)
     path = tmp_path / "many.html"
     path.write_text(page_html(many), encoding="utf-8", newline="\n")
     browser.look()
@@ -390,5 +388,5 @@ def test_hundreds_of_features_stay_light(browser: Browser, built: dict[str, Any]
         settled(browser)
     browser.wait(f"{DRAWN} <= 60")
     choose(browser, "#output", "1")
-    assert browser.run(f"{CARD}[249].querySelector('.reading').textContent") == one[4]["readings"][1]
+    assert browser.run(f"{CARD}[249].querySelector('.reading').textContent") == one[4].panel.readings[1]
     assert browser.problems == []

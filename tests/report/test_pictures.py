@@ -22,7 +22,7 @@ from handling import (
 
 from browser import Browser
 from icefield import Explainer
-from icefield.report import build, page_html
+from icefield.report import ReportPage, build, page_html
 
 LONG = "the average number of outpatient visits per insured household member during the last year"
 GROUPS = [f"district number {i:02d} of the county" for i in range(18)]
@@ -63,13 +63,13 @@ def town_model(frame: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def county() -> dict[str, Any]:
+def county() -> ReportPage:
     explainer = Explainer(town_model, towns(), by="group")
     return build(explainer.study, ["town", "quarter", LONG, "income", "tiny", "year"], individual=True)
 
 
 @pytest.fixture(scope="module")
-def county_page(county: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def county_page(county: ReportPage, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("county") / "report.html"
     path.write_text(page_html(county), encoding="utf-8", newline="\n")
     return path
@@ -132,12 +132,12 @@ def test_a_level_that_is_cut_has_its_whole_name_on_hover(browser: Browser, count
     assert browser.run(f"{PLOT.format(town)}.drawing.view.tell(0)[0]") == "City of Northhaven 00"
 
 
-def test_levels_lie_as_the_numbers_say(visited: Browser, county: dict[str, Any]) -> None:
+def test_levels_lie_as_the_numbers_say(visited: Browser, county: ReportPage) -> None:
     town = card_named(visited, "town")
     drawn(visited, town)
-    panel = next(card["panel"] for card in county["features"] if card["name"] == "town")
+    panel = next(card.panel for card in county.features if card.name == "town")
     found = visited.run(f"(({{x, y}}) => [x, y])({mark(town, 'average')})")
-    assert found == [panel["x"], panel["average"][0]]
+    assert found == [panel.x, panel.average[0]]
     tops = visited.run(f"[0, 39].map((level) => {PLOT.format(town)}.drawing.on.at(level, 0)[1])")
     assert tops[0] < tops[1]  # the first level on top
     height = visited.run(f"{CARD}[{town}].offsetHeight")
@@ -233,18 +233,16 @@ def test_every_group_is_named_above_the_picture(visited: Browser, paper: bool) -
     visited.look()
 
 
-def test_groups_stand_at_the_missing_value_too(visited: Browser, county: dict[str, Any]) -> None:
+def test_groups_stand_at_the_missing_value_too(visited: Browser, county: ReportPage) -> None:
     income = card_named(visited, "income")
     drawn(visited, income)
     apart = f"{PLOT.format(income)}.drawing.panel.marks.filter((m) => m.layer === 'missing group')"
     assert visited.run(f"{apart}.length") == 0
-    panel = next(card["panel"] for card in county["features"] if card["name"] == "income")
+    panel = next(card.panel for card in county.features if card.name == "income")
     choose(visited, own_control(income, "group"), "2")
-    assert visited.run(f"{apart}.map((m) => m.y[0])") == [panel["groups"][2]["average"][0][-1]]
+    assert visited.run(f"{apart}.map((m) => m.y[0])") == [panel.groups[2].average[0][-1]]
     choose(visited, own_control(income, "group"), "each")
-    assert visited.run(f"{apart}.map((m) => m.y[0])") == [
-        group["average"][0][-1] for group in panel["groups"]
-    ]
+    assert visited.run(f"{apart}.map((m) => m.y[0])") == [group.average[0][-1] for group in panel.groups]
 
 
 def test_a_link_leads_to_a_title_that_is_not_covered(visited: Browser) -> None:
@@ -264,7 +262,7 @@ def test_a_link_leads_to_a_title_that_is_not_covered(visited: Browser) -> None:
 # --- pointing --------------------------------------------------------------------------------------
 
 
-def test_numbers_show_wherever_the_pointer_is(opened: Browser, built: dict[str, Any]) -> None:
+def test_numbers_show_wherever_the_pointer_is(opened: Browser, built: ReportPage) -> None:
     opened.run("document.documentElement.style.scrollBehavior = 'auto'")
     length = card_named(opened, "length")
     drawn(opened, length)
@@ -272,7 +270,7 @@ def test_numbers_show_wherever_the_pointer_is(opened: Browser, built: dict[str, 
     left, top, width = opened.run(
         f"(() => {{ const r = {PLOT.format(length)}.getBoundingClientRect(), b = {PLOT.format(length)}.drawing.on.box; return [r.left + b.left, r.top + b.top, b.width]; }})()"
     )
-    panel = next(card["panel"] for card in built["features"] if card["name"] == "length")
+    panel = next(card.panel for card in built.features if card.name == "length")
     points = []
     for share in (0.1, 0.9):
         opened.point(left + share * width, top + 3)  # above every curve
@@ -281,26 +279,26 @@ def test_numbers_show_wherever_the_pointer_is(opened: Browser, built: dict[str, 
         settled(opened)
         shown = opened.run(f"{PLOT.format(length)}.querySelector('.tip').textContent")
         assert "average" in shown
-        points.append(next(i for i, point in enumerate(panel["points"]) if shown.startswith(point)))
+        points.append(next(i for i, point in enumerate(panel.points) if shown.startswith(point)))
         opened.run("new Promise((done) => setTimeout(done, 150))")
-    assert points[0] < len(panel["x"]) / 2 < points[1]
+    assert points[0] < len(panel.x) / 2 < points[1]
     opened.point(1, 1)
 
 
-def test_a_row_pointed_at_says_its_number_and_value(opened: Browser, built: dict[str, Any]) -> None:
+def test_a_row_pointed_at_says_its_number_and_value(opened: Browser, built: ReportPage) -> None:
     at = card_named(opened, "length")
     drawn(opened, at)
-    panel = next(card["panel"] for card in built["features"] if card["name"] == "length")
+    panel = next(card.panel for card in built.features if card.name == "length")
     point, row = 4, 2
     lit = f"{PLOT.format(at)}.drawing.pointer.above"
-    point_at_curve(opened, at, panel["x"][point], panel["curves"][0][row][point], until=f"{lit}.length > 0")
+    point_at_curve(opened, at, panel.x[point], panel.curves[0][row][point], until=f"{lit}.length > 0")
     label = opened.run(f"{lit}[1].text")
     assert label.startswith("row ")
     number, value = label.removeprefix("row ").split(": ")
-    curve = panel["curves"][0][panel["rows"].index(int(number))]
-    assert opened.run(f"{lit}[0].y") == curve[: len(panel["x"])]
+    curve = panel.curves[0][panel.rows.index(int(number))]
+    assert opened.run(f"{lit}[0].y") == curve[: len(panel.x)]
     assert float(value.replace("−", "-")) == pytest.approx(curve[point], rel=1e-3)
-    assert abs(curve[point] - panel["curves"][0][row][point]) < 0.01  # two rows may lie on each other
+    assert abs(curve[point] - panel.curves[0][row][point]) < 0.01  # two rows may lie on each other
     assert opened.run(f"{lit}[0].colour !== {mark(at, 'ale')}.colour")
     opened.point(1, 1)
     opened.wait(f"{lit}.length === 0")
@@ -334,6 +332,6 @@ def test_what_is_far_from_nothing_stands_out_most(browser: Browser, county_page:
 # --- without a script ------------------------------------------------------------------------------
 
 
-def test_the_page_says_what_needs_a_script(county: dict[str, Any]) -> None:
+def test_the_page_says_what_needs_a_script(county: ReportPage) -> None:
     text = page_html(county).split("<noscript>")[1].split("</noscript>")[0]
     assert "data tables" in text

@@ -15,7 +15,7 @@ from handling import CARD, as_json, drawn, settled
 from browser import Browser
 from icefield import Explainer, compare
 from icefield.page import built as built_file
-from icefield.report import Report, build, page_html
+from icefield.report import Report, ReportPage, build, page_html
 
 X = np.random.default_rng(0).normal(size=(200, 3))
 
@@ -94,7 +94,7 @@ def test_the_output_survives_being_converted(shown: Report) -> None:
 
 
 def test_a_static_page_has_every_picture_and_no_script(
-    browser: Browser, rental_report: dict[str, Any], tmp_path: Path
+    browser: Browser, rental_report: ReportPage, tmp_path: Path
 ) -> None:
     text = page_html(rental_report, static=True)
     assert "<script" not in text
@@ -113,8 +113,8 @@ def test_a_static_page_has_every_picture_and_no_script(
             kind: sum(name == f"image of-{kind}" for name, _, _ in kinds)
             for kind in ("card", "mini", "pair", "region", "plane", "against")
         }
-        cards = len(rental_report["features"])
-        assert count == {"card": cards, "mini": cards, "pair": len(rental_report["surfaces"]), "region": len(rental_report["regions"]), "plane": 1, "against": 1}  # fmt: skip
+        cards = len(rental_report.features)
+        assert count == {"card": cards, "mini": cards, "pair": len(rental_report.surfaces), "region": len(rental_report.regions), "plane": 1, "against": 1}  # fmt: skip
         assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
     assert browser.problems == []
     assert browser.requests == [page.resolve().as_uri()]
@@ -125,15 +125,15 @@ def test_a_static_page_has_every_picture_and_no_script(
     assert all(">mean observed<" in one and ">mean predicted<" in one for one in held)
 
 
-def test_static_pages_of_several_models_classes_and_times(built: dict[str, Any]) -> None:
+def test_static_pages_of_several_models_classes_and_times(built: ReportPage) -> None:
     text = page_html(built, static=True)
     pictures = text.count("<img ")
-    drawn = len(built["features"]) + len(built["surfaces"]) + len(built["regions"])
-    assert pictures == 3 * drawn + len(built["features"]) + len(built["plain"]) + 1
+    drawn = len(built.features) + len(built.surfaces) + len(built.regions)
+    assert pictures == 3 * drawn + len(built.features) + len(built.plain) + 1
     held = "".join(
         base64.b64decode(found).decode() for found in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", text)
     )
-    for said in ("hill", "shore", "all rows", *built["outputs"]):
+    for said in ("hill", "shore", "all rows", *built.outputs):
         assert f">{said}" in held, said
     both = compare({"a": Explainer(moves, X), "b": Explainer(lambda r: r[:, 0], X)}).report(static=True)
     assert both.html.count("<img ") >= 6
@@ -173,6 +173,34 @@ def test_the_script_evaluates_nothing_and_ends_where_it_should() -> None:
         assert "</script" not in text.lower()
 
 
+# --- opening ---------------------------------------------------------------------------------------------
+
+# What has been read of the page when its first picture is drawn, and which pictures are drawn when all of it has.
+WATCHED = """
+window.order = [];
+new MutationObserver(() => {
+  const drawn = document.querySelectorAll("svg.drawn").length;
+  if (drawn && !order.length) order.push(document.readyState, Boolean(document.getElementById("ranking")), Boolean(document.getElementById("data")));
+}).observe(document, {childList: true, subtree: true});
+"""
+
+
+def test_the_first_picture_is_drawn_before_the_rest_of_the_page_is_read(
+    browser: Browser, rental_page: Path
+) -> None:
+    browser.look()
+    context = browser._page.context
+    shown = context.new_page()
+    shown.add_init_script(WATCHED)
+    shown.goto(rental_page.as_uri())
+    shown.wait_for_function("document.documentElement.dataset.ready")
+    assert shown.evaluate("order") == ["loading", False, False]
+    in_view = "Array.from(document.querySelectorAll('.card')).filter((c) => c.getBoundingClientRect().top < innerHeight + 500)"
+    drawn_cards = "Array.from(document.querySelectorAll('.card')).filter((c) => c.querySelector('.drawn'))"
+    assert shown.evaluate(f"{drawn_cards}.length") <= shown.evaluate(f"{in_view}.length")
+    shown.close()
+
+
 # --- size --------------------------------------------------------------------------------------------
 
 
@@ -181,7 +209,7 @@ def test_a_hundred_features_with_fifty_cards_stay_small() -> None:
     wide = rng.normal(size=(400, 100))
     weights = 0.97 ** np.arange(100)
     found = build(Explainer(lambda r: r @ weights + r[:, 0] * r[:, 1], wide, y=wide[:, 0]).study)
-    assert len(found["features"]) == 50
+    assert len(found.features) == 50
     assert len(page_html(found).encode()) < 3_000_000
 
 
@@ -190,9 +218,7 @@ def test_a_hundred_features_with_fifty_cards_stay_small() -> None:
 
 def test_the_data_has_a_name_and_both_have_hashes(complains: Any) -> None:
     def facts(model: Any, rows: Any, **options: Any) -> dict[str, str]:
-        return {
-            fact["term"]: fact["text"] for fact in build(Explainer(model, rows).study, **options)["facts"]
-        }
+        return {fact.term: fact.text for fact in build(Explainer(model, rows).study, **options).facts}
 
     named = facts(moves, X, data_name="test 2024 <b>")
     assert named["Data"].startswith("test 2024 <b>: 200 rows")
@@ -215,8 +241,8 @@ def test_the_data_has_a_name_and_both_have_hashes(complains: Any) -> None:
         Explainer(moves, X).report(static="yes")
 
 
-def test_bands_stay_where_predictions_can_be(browser: Browser, page: Path, built: dict[str, Any]) -> None:
-    assert built["bounds"] == [0.0, None]  # three shares of one, which the model does not call probabilities
+def test_bands_stay_where_predictions_can_be(browser: Browser, page: Path, built: ReportPage) -> None:
+    assert built.bounds == [0.0, None]  # three shares of one, which the model does not call probabilities
     browser.look()
     browser.open(page)
     for i in range(5):
@@ -225,16 +251,16 @@ def test_bands_stay_where_predictions_can_be(browser: Browser, page: Path, built
             f"{CARD}[{i}].querySelector('.plot').drawing.panel.marks.filter((m) => m.layer === 'band').flatMap((m) => m.low)"
         )
         assert min(lows) >= 0
-    assert build(Explainer(lambda r: r[:, 0], X).study)["bounds"] == [None, None]
+    assert build(Explainer(lambda r: r[:, 0], X).study).bounds == [None, None]
 
 
 def test_two_values_are_dots_and_all_curves_stand_side_by_side(
-    browser: Browser, rental_page: Path, rental_report: dict[str, Any]
+    browser: Browser, rental_page: Path, rental_report: ReportPage
 ) -> None:
-    panels = {card["name"]: card["panel"] for card in rental_report["features"]}
-    assert panels["workday"]["axis"]["kind"] == "category"
-    assert panels["workday"]["axis"]["ticks"] == ["0", "1"]
-    assert panels["hour"]["axis"]["kind"] == "integer"
+    panels = {card.name: card.panel for card in rental_report.features}
+    assert panels["workday"].axis.kind == "category"
+    assert panels["workday"].axis.ticks == ["0", "1"]
+    assert panels["hour"].axis.kind == "integer"
     browser.look(width=1280)
     browser.open(rental_page)
     browser.run("document.getElementById('grid').scrollIntoView()")
@@ -266,14 +292,12 @@ def test_the_ranking_keeps_and_names_its_columns(browser: Browser, rental_page: 
     assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_arrows_go_along_a_card_and_say_its_numbers(
-    browser: Browser, page: Path, built: dict[str, Any]
-) -> None:
+def test_arrows_go_along_a_card_and_say_its_numbers(browser: Browser, page: Path, built: ReportPage) -> None:
     browser.look()
     browser.open(page)
     drawn(browser, 0)
     browser.run("document.getElementById('n0').focus({preventScroll: true})")
-    points = built["features"][0]["panel"]["points"]
+    points = built.features[0].panel.points
     for expected in points[:3]:
         browser.press("ArrowRight")
         assert browser.run("document.getElementById('tell').textContent").startswith(f"{expected}; average ")
@@ -281,12 +305,12 @@ def test_arrows_go_along_a_card_and_say_its_numbers(
     assert browser.run("document.querySelector('#f0 .tip b').textContent") == points[1]
 
 
-def test_regions_say_what_each_cut_removes(rental_report: dict[str, Any], rental_page: Path) -> None:
-    region = next(part for part in rental_report["regions"] if part["name"] == "hour")
-    made = [cut for cut in region["ledger"] if not cut["why_not"]]
-    assert "workday" in made[0]["cut"]
-    assert made[0]["removed"] > 0.5
-    one, several = region["explained"]
+def test_regions_say_what_each_cut_removes(rental_report: ReportPage, rental_page: Path) -> None:
+    region = next(part for part in rental_report.regions if part.name == "hour")
+    made = [cut for cut in region.ledger if not cut.why_not]
+    assert "workday" in made[0].cut
+    assert made[0].removed > 0.5
+    one, several = region.explained
     assert one < 0.2
     assert several > 0.7
     assert "One curve for all rows explains" in rental_page.read_text(encoding="utf-8")

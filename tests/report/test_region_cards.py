@@ -37,8 +37,8 @@ def test_regions_of_a_product_have_opposite_sizes() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.normal(size=400), "side": rng.choice([-1.0, 1.0], 400)})
     explainer = Explainer(lambda r: 10 * r["x"] * r["side"], X, target_name="delay", units={"delay": "min"})
-    region = next(r for r in build(explainer.study)["regions"] if r["name"] == "x")
-    assert region["signed"]
-    assert {rule["size"][0] for rule in region["rules"]} == {"+", "−"}
-    assert region["sizes"] == ", ".join(rule["size"] for rule in region["rules"]) + " min"
-    assert any("falls" in rule["effect"] for rule in region["rules"])
+    region = next(r for r in build(explainer.study).regions if r.name == "x")
+    assert region.signed
+    assert {rule.size[0] for rule in region.rules} == {"+", "−"}
+    assert region.sizes == ", ".join(rule.size for rule in region.rules) + " min"
+    assert any("falls" in rule.effect for rule in region.rules)

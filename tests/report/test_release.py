@@ -18,7 +18,7 @@ from icefield import Explainer
 from icefield.cli.commands import main
 from icefield.data.column_statistics import ColumnValues
 from icefield.data.frame import table_of
-from icefield.report import build, page_html
+from icefield.report import ReportPage, build, page_html
 from icefield.report.release import rounded_points
 
 LEAST = 10
@@ -96,12 +96,12 @@ def explainer() -> Explainer:
 
 
 @pytest.fixture(scope="module")
-def released(explainer: Explainer) -> dict[str, Any]:
+def released(explainer: Explainer) -> ReportPage:
     return build(explainer.study, release=LEAST)
 
 
 @pytest.fixture(scope="module")
-def page(released: dict[str, Any]) -> str:
+def page(released: ReportPage) -> str:
     return page_html(released)
 
 
@@ -122,61 +122,61 @@ def test_no_exact_value_and_no_rare_level_is_in_the_file(explainer: Explainer, p
 
 
 @pytest.mark.slow
-def test_a_page_without_a_script_tells_no_more(released: dict[str, Any]) -> None:
+def test_a_page_without_a_script_tells_no_more(released: ReportPage) -> None:
     html = page_html(released, static=True)
     assert not [level for level in (*RARE, "neither", "person ") if level in html]
 
 
-def test_extremes_groups_and_regions_are_left_out(released: dict[str, Any]) -> None:
+def test_extremes_groups_and_regions_are_left_out(released: ReportPage) -> None:
     frame = people()
-    cards = {card["name"]: card["panel"] for card in released["features"]}
+    cards = {card.name: card.panel for card in released.features}
     assert set(cards) == {"age", "income", "id", "town", "hand", "seen", "score"}
     for name in ("income", "id", "score"):
-        shown = [v for v in cards[name]["values"] if v is not None]
+        shown = [v for v in cards[name].values if v is not None]
         ranked = np.sort(frame[name].dropna())
         # Rounded values may lie a step beyond the tenth from either end, not beyond the ends themselves.
         assert ranked[1] < min(shown) < max(shown) < ranked[-2]
         assert 5 < len(shown) <= 40
-        edges = cards[name]["histogram"]["edges"]
+        edges = cards[name].histogram.edges
         assert ranked[0] < min(edges) < max(edges) < ranked[-1]
-    assert released["groups"] == ["left", "right"]
-    assert released["regions"] == []
-    facts = {fact["term"]: fact["text"] for fact in released["facts"]}
+    assert released.groups == ["left", "right"]
+    assert released.regions == []
+    facts = {fact.term: fact.text for fact in released.facts}
     assert "fewer than 10 rows" in facts["Values"]
     assert facts["Values"].endswith("(name)")
 
 
-def test_small_counts_are_not_told(released: dict[str, Any]) -> None:
-    for card in released["features"]:
-        panel = card["panel"]
-        shares = [v for v in (*panel["histogram"]["share"], panel["histogram"]["missing"]) if v]
+def test_small_counts_are_not_told(released: ReportPage) -> None:
+    for card in released.features:
+        panel = card.panel
+        shares = [v for v in (*panel.histogram.share, panel.histogram.missing) if v]
         assert min(shares) >= LEAST / 400 - 0.0005  # three digits
-        assert min(panel["observed"]["rows"]) >= LEAST
-    for pair in released["surfaces"]:
-        assert min(v for row in pair["share"] for v in row if v) >= LEAST / 400 - 0.0005
-    assert released["surfaces"]
+        assert min(panel.observed.rows) >= LEAST
+    for pair in released.surfaces:
+        assert min(v for row in pair.share for v in row if v) >= LEAST / 400 - 0.0005
+    assert released.surfaces
 
 
-def test_curves_are_exact_at_the_points_named(explainer: Explainer, released: dict[str, Any]) -> None:
+def test_curves_are_exact_at_the_points_named(explainer: Explainer, released: ReportPage) -> None:
     frame = people()
-    for card in released["features"]:
-        panel, name = card["panel"], card["name"]
-        values = [v for v in panel["values"] if v is not None and "other levels" not in str(v)]
-        places = [i for i, v in enumerate(panel["values"]) if v in values]
+    for card in released.features:
+        panel, name = card.panel, card.name
+        values = [v for v in panel.values if v is not None and "other levels" not in str(v)]
+        places = [i for i, v in enumerate(panel.values) if v in values]
         grid = pd.to_datetime(values) if name == "seen" else values
         wanted = []
         for value in grid:
             moved = frame.copy()
             moved[name] = pd.Categorical([value] * len(moved)) if name in ("town", "hand") else value
             wanted.append(predict(moved).mean())
-        np.testing.assert_allclose(np.array(panel["average"][0])[places], wanted, rtol=2e-5)
-    town = next(card["panel"] for card in released["features"] if card["name"] == "town")
-    assert town["values"] == ["Bern", "Oslo", "Rome", "4 other levels"]
+        np.testing.assert_allclose(np.array(panel.average[0])[places], wanted, rtol=2e-5)
+    town = next(card.panel for card in released.features if card.name == "town")
+    assert town.values == ["Bern", "Oslo", "Rome", "4 other levels"]
     rare = explainer.partial_dependence("town", grid=list(RARE)).average[0]
-    np.testing.assert_allclose(town["average"][0][3], rare.mean(), rtol=2e-5)  # four rows each
-    assert town["histogram"]["share"][3] == 0.04
-    hand = next(card["panel"] for card in released["features"] if card["name"] == "hand")
-    assert hand["values"] == ["left", "right"]  # a single row joins nobody
+    np.testing.assert_allclose(town.average[0][3], rare.mean(), rtol=2e-5)  # four rows each
+    assert town.histogram.share[3] == 0.04
+    hand = next(card.panel for card in released.features if card.name == "hand")
+    assert hand.values == ["left", "right"]  # a single row joins nobody
 
 
 def test_trees_and_streams_are_released_alike(tmp_path: Path) -> None:

@@ -177,13 +177,13 @@ def test_every_source_gives_what_the_table_gives(name, family, tmp_path, monkeyp
 
 
 def test_a_report_of_a_stream_is_about_all_its_rows(data, folder, tmp_path, monkeypatch):
-    from icefield.report.contents import build
+    from icefield.report import build
 
     model = booster(data)
     monkeypatch.setattr(stream_rows, "STREAMED_ROWS", 1_000)
     mine, theirs = (build(Explainer(model, rows).study) for rows in (table(data), folder))
-    assert [card["name"] for card in mine["features"]] == [card["name"] for card in theirs["features"]]
-    assert f"{counted(len(data))} rows" in str(theirs["facts"])
+    assert [card.name for card in mine.features] == [card.name for card in theirs.features]
+    assert f"{counted(len(data))} rows" in str(theirs.facts)
     Explainer(model, folder).report(tmp_path / "report.html")
     assert "what needs rows together over a seeded sample of 1000" in (tmp_path / "report.html").read_text()
 

@@ -22,7 +22,7 @@ from icefield.cli.commands import main
 from icefield.plots.compose import effect_picture
 from icefield.plots.options import Options
 from icefield.plots.summaries import importance_picture, regions_picture
-from icefield.report.contents import build
+from icefield.report import build
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.wording.labels import feature_label
 from icefield.wording.names import page_sentence
@@ -40,7 +40,7 @@ def contradictions(ex: Any) -> list[str]:
     labels = summary["feature"].tolist()
     pairs = ex.interactions(labels[:CROSSED], overall=False) if len(labels) > 1 else None
     called = {label: str(ex.study.naming.name(label)) for label in labels}
-    cards = {card["full"]: card for card in page["features"]}
+    cards = {card.full: card for card in page.features}
     found = _ranking(ex, labels, called, importance, page, summary)
     found += _opening(page, labels, called, summary)
     ranked = list(zip(importance["feature"].tolist(), importance["output"].tolist()))
@@ -49,7 +49,9 @@ def contradictions(ex: Any) -> list[str]:
         there = ranked.index((label, reading.output))
         shapes = {
             "table": summary["shape"][row],
-            "card": card["shape"].removesuffix(f" ({reading.output})") if reading.several else card["shape"],
+            "card": card.models[0].shape.removesuffix(f" ({reading.output})")
+            if reading.several
+            else card.models[0].shape,
             "importance": importance["shape"][there],
         }
         said = {words.lower().replace("flat where the data is", "flat") for words in shapes.values()}
@@ -65,7 +67,7 @@ def contradictions(ex: Any) -> list[str]:
         found += _interactions(ex, label, reading, pairs)
         parts = ex.regions(label)
         found += _regions(parts, label, reading, summary["next"][row])
-        found += _readings(ex, label, reading, card["best"])
+        found += _readings(ex, label, reading, card.best)
         found += _labels(ex, label, name, reading, card, page)
         found += _captions(ex, label, reading, parts)
         if (reading.heterogeneity or 0.0) >= 1.1 * THRESHOLDS["evident"] and not reading.curves_differ:
@@ -84,7 +86,7 @@ def _ranking(
     bars, *others = importance_picture(importance, "importance", Options()).panels
     orders = {
         "importance": [called[label] for label in dict.fromkeys(importance["feature"].tolist())],
-        "cards": [card["full"] for card in page["features"]],
+        "cards": [card.full for card in page.features],
         "pictures": [called[ex.study.model.columns[i]] for i in ex._ranked()],
         "bars": names if others else list(bars.x.ticks),  # each output has bars of its own
     }
@@ -96,7 +98,7 @@ def _ranking(
     own = [sizes[label, summary.readings[label].output] for label in labels]
     if (np.diff(summary["movement"]) > 1e-12).any() or (own != summary["movement"]).any():
         found.append("the printed number does not rank")
-    if printed != [sd_text(card["movement"]) for card in page["features"]]:
+    if printed != [sd_text(card.models[0].movement) for card in page.features]:
         found.append("the cards print another number than the table")
     return found
 
@@ -107,22 +109,22 @@ def _opening(page: Any, labels: list[Any], called: dict[Any, str], summary: Any)
     if responding:
         most, movement = responding[0], [summary["movement"][labels.index(one)] for one in responding]
         tied = sum(size >= 0.95 * movement[0] for size in movement)
-        first = re.search(r"noticeably[^.]*(?:\.\d[^.]*)*\. (.*)", page["lede"])
+        first = re.search(r"noticeably[^.]*(?:\.\d[^.]*)*\. (.*)", page.lede)
         if first is None or (tied <= 3 and not first.group(1).startswith(called[most])):
-            found.append(f"the opening says {page['lede']!r}, the table puts {most} first")
-        if (tied > 1) != ("about equally" in page["lede"]):
-            found.append(f"the opening says {page['lede']!r}, the table {movement}")
-        if any(summary.readings[one].hidden for one in responding[:3]) != ("not on average" in page["lede"]):
-            found.append(f"the opening says {page['lede']!r} of {summary.readings[most]}")
-        sizes = [float(size) for size in re.findall(r"(?:by |\(|, )([\d.]+) (?:robust )?SD\b", page["lede"])]
+            found.append(f"the opening says {page.lede!r}, the table puts {most} first")
+        if (tied > 1) != ("about equally" in page.lede):
+            found.append(f"the opening says {page.lede!r}, the table {movement}")
+        if any(summary.readings[one].hidden for one in responding[:3]) != ("not on average" in page.lede):
+            found.append(f"the opening says {page.lede!r} of {summary.readings[most]}")
+        sizes = [float(size) for size in re.findall(r"(?:by |\(|, )([\d.]+) (?:robust )?SD\b", page.lede)]
         if sizes and [sd_text(size) for size in movement[: len(sizes)]] != [sd_text(size) for size in sizes]:
-            found.append(f"the opening says {page['lede']!r}, the table {movement}")
-    if page["lede"] != page_sentence(summary.opening):
-        found.append(f"the report opens {page['lede']!r}, the summary {summary.opening!r}")
-    counted = re.search(r"(\d+)(?: of \d+)? features moves?", page["lede"])
+            found.append(f"the opening says {page.lede!r}, the table {movement}")
+    if page.lede != page_sentence(summary.opening):
+        found.append(f"the report opens {page.lede!r}, the summary {summary.opening!r}")
+    counted = re.search(r"(\d+)(?: of \d+)? features moves?", page.lede)
     if (int(counted.group(1)) if counted else 0) != len(responding):
-        found.append(f"the opening counts {page['lede']!r}, the table {len(responding)}")
-    told = [line["name"] for line in page["plain"]]
+        found.append(f"the opening counts {page.lede!r}, the table {len(responding)}")
+    told = [line.name for line in page.plain]
     if told != [called[label] for label in responding][: len(told)] or (responding and not told):
         found.append(f"the plain words tell of {told}, the table of {responding}")
     return found
@@ -130,27 +132,27 @@ def _opening(page: Any, labels: list[Any], called: dict[Any, str], summary: Any)
 
 def _partners(name: str, partner: str | None, reading: Any, card: Any, page: Any) -> list[str]:
     found = []
-    own, refused = card["best"], {str(reading.naming.name(other)) for other in reading.unsupported}
-    if card["partner"] != partner:
-        found.append(f"{name}: the table names {partner}, the card {card['partner']}")
-    for line in page["plain"]:
-        named = re.search(r"depend(?:s|ing) on (\w+)", line["text"])
-        if line["name"] == name and (None if named is None else named.group(1)) != partner:
-            found.append(f"{name}: the table names {partner}, the words {line['text']!r}")
-        if line["name"] == name and ("held-out rows do not support" in line["text"]) != (partner in refused):
-            found.append(f"{name}: {line['text']!r}, although held-out rows do not support {refused}")
-    named = re.search(r"it interacts with (\w+) \(([^)]*)", card["readings"][own])
+    own, refused = card.best, {str(reading.naming.name(other)) for other in reading.unsupported}
+    if card.partner != partner:
+        found.append(f"{name}: the table names {partner}, the card {card.partner}")
+    for line in page.plain:
+        named = re.search(r"depend(?:s|ing) on (\w+)", line.sides[0].text)
+        if line.name == name and (None if named is None else named.group(1)) != partner:
+            found.append(f"{name}: the table names {partner}, the words {line.sides[0].text!r}")
+        if line.name == name and ("held-out rows do not support" in line.sides[0].text) != (
+            partner in refused
+        ):
+            found.append(f"{name}: {line.sides[0].text!r}, although held-out rows do not support {refused}")
+    named = re.search(r"it interacts with (\w+) \(([^)]*)", card.panel.readings[own])
     if (None if named is None else named.group(1)) != partner:
-        found.append(f"{name}: the table names {partner}, its reading {card['readings'][own]!r}")
+        found.append(f"{name}: the table names {partner}, its reading {card.panel.readings[own]!r}")
     if named is not None and ("not supported" in named.group(2)) != (partner in refused):
-        found.append(f"{name}: {card['readings'][own]!r}, although held-out rows do not support {refused}")
-    matrix = page["matrix"]
-    places = (
-        {} if matrix is None else {page["features"][f]["full"]: i for i, f in enumerate(matrix["features"])}
-    )
+        found.append(f"{name}: {card.panel.readings[own]!r}, although held-out rows do not support {refused}")
+    matrix = page.matrix
+    places = {} if matrix is None else {page.features[f].full: i for i, f in enumerate(matrix.features)}
     least = THRESHOLDS["interaction"]
     if name in places:
-        cells = {other: matrix["strength"][own][places[name]][i] for other, i in places.items()}
+        cells = {other: matrix.strength[own][places[name]][i] for other, i in places.items()}
         strong = {other: size for other, size in cells.items() if size is not None and size >= least}
         # Those that held-out rows do not support stand last.
         first = {other: size for other, size in strong.items() if other not in refused} or strong
@@ -158,11 +160,9 @@ def _partners(name: str, partner: str | None, reading: Any, card: Any, page: Any
             found.append(f"{name}: the table names {partner}, the matrix {strong}")
         if not strong and partner is not None:
             found.append(f"{name}: the table names {partner}, the matrix nobody")
-        for pair in page["surfaces"]:
-            if name == pair["names"][0] and abs(cells[pair["names"][1]] - pair["strengths"][own]) > 1e-9:
-                found.append(
-                    f"{pair['names']}: {pair['strengths'][own]} below the surface, {cells} in the matrix"
-                )
+        for pair in page.surfaces:
+            if name == pair.names[0] and abs(cells[pair.names[1]] - pair.strengths[own]) > 1e-9:
+                found.append(f"{pair.names}: {pair.strengths[own]} below the surface, {cells} in the matrix")
     elif partner is not None:
         found.append(f"{name}: the table names {partner}, and there is no cell for it")
     return found
@@ -260,35 +260,33 @@ def _readings(ex: Any, name: Any, decided: Any, output: int) -> list[str]:
 def _labels(ex: Any, label: Any, name: str, reading: Any, card: Any, page: Any) -> list[str]:
     """Words, numbers and axes that stand beside a picture."""
     found = []
-    if (
-        card["word"] != strength_word(reading.strength)
-        or card["strength_words"][card["best"]] != card["word"]
-    ):
-        found.append(f"{name}: {card['word']} beside a strength of {reading.strength}")
-    for line in page["plain"]:
-        if line["name"] == name and line["strength"] != ("hidden" if reading.hidden else card["word"]):
-            found.append(f"{name}: {line['strength']} in plain words, {card['word']} on the card")
-        if line["name"] == name and reading.one_directional:
-            rises = " rise" in line["text"].split(";")[0]
+    word = card.panel.strength_words[card.best]
+    if word != strength_word(reading.strength):
+        found.append(f"{name}: {word} beside a strength of {reading.strength}")
+    for line in page.plain:
+        if line.name == name and line.grade != ("hidden" if reading.hidden else word):
+            found.append(f"{name}: {line.grade} in plain words, {word} on the card")
+        if line.name == name and reading.one_directional:
+            rises = " rise" in line.sides[0].text.split(";")[0]
             if rises != (reading.direction == "increasing"):
-                found.append(f"{name}: {line['text']!r}, the table {reading.direction}")
-    written = re.search(r"strength (\S+) (?:robust )?SD", card["readings"][card["best"]])
-    said = card["readings"][card["best"]]
-    if written is None or (written.group(1) != f"{card['strength']:.2f}" and "where known" not in said):
-        found.append(f"{name}: {said!r} beside {card['strength']:.2f}")
-    differ = re.search(r"differ by (?:at least )?(\S+) SD", card["readings"][card["best"]])
-    if differ is not None and differ.group(1) != f"{card['heterogeneity']:.2f}":
-        found.append(f"{name}: {card['readings'][0]!r} beside {card['heterogeneity']:.2f}")
+                found.append(f"{name}: {line.sides[0].text!r}, the table {reading.direction}")
+    written = re.search(r"strength (\S+) (?:robust )?SD", card.panel.readings[card.best])
+    said = card.panel.readings[card.best]
+    if written is None or (
+        written.group(1) != f"{card.models[0].strength:.2f}" and "where known" not in said
+    ):
+        found.append(f"{name}: {said!r} beside {card.models[0].strength:.2f}")
+    differ = re.search(r"differ by (?:at least )?(\S+) SD", card.panel.readings[card.best])
+    if differ is not None and differ.group(1) != f"{card.models[0].heterogeneity:.2f}":
+        found.append(f"{name}: {card.panel.readings[0]!r} beside {card.models[0].heterogeneity:.2f}")
     effect = ex.partial_dependence(label)
     panel = effect_picture(effect, Options()).panels[0]
-    if not panel.x.label.startswith(name) or not card["panel"]["axis"]["label"].startswith(name):
-        found.append(
-            f"{name}: an axis is called {panel.x.label}, on the card {card['panel']['axis']['label']}"
-        )
+    if not panel.x.label.startswith(name) or not card.panel.axis.label.startswith(name):
+        found.append(f"{name}: an axis is called {panel.x.label}, on the card {card.panel.axis.label}")
     if panel.x.label.split("\u2002")[0] != feature_label(effect.naming, label):
         found.append(f"{name}: an axis is called {panel.x.label}")
-    if not reading.several and page["what"] not in panel.y.label:
-        found.append(f"{name}: the axis shows {panel.y.label}, the page {page['what']}")
+    if not reading.several and page.what not in panel.y.label:
+        found.append(f"{name}: the axis shows {panel.y.label}, the page {page.what}")
     return found
 
 

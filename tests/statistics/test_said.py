@@ -601,7 +601,7 @@ def test_pairs_of_the_data_are_supported(kind, noise):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_pairs_that_only_the_model_has_are_not_supported_and_rank_lower(seed):
-    from icefield.report.contents import build
+    from icefield.report import build
 
     model, X, y = drawn(lambda d: 2 * d["a"] + d["b"] ** 2 + 0.7 * d["c"] * np.sign(d["d"]), seed)
     ex = Explainer(model, X, y=y)  # the rows it was fitted to, whose noise it follows
@@ -619,9 +619,9 @@ def test_pairs_that_only_the_model_has_are_not_supported_and_rank_lower(seed):
     assert "in the model, not supported by held-out rows: a x b" in summary.notes
     assert summary["supported"][summary["feature"].tolist().index("a")] == "no"
     page = build(ex.study)
-    assert "not supported by held-out rows: a x b" in page["matrix"]["note"]
-    assert "(held-out rows do not support it)" in " ".join(line["text"] for line in page["plain"])
-    assert page["surfaces"][0]["names"] in (["c", "d"], ["d", "c"])
+    assert "not supported by held-out rows: a x b" in page.matrix.note
+    assert "(held-out rows do not support it)" in " ".join(line.sides[0].text for line in page.plain)
+    assert page.surfaces[0].names in (["c", "d"], ["d", "c"])
 
 
 def test_rules_on_a_pair_that_only_the_model_has_say_so():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from icefield import Effect, Explainer
-from icefield.report.contents import build
+from icefield.report import build
 from icefield.statistics.regions import regions
 from icefield.wording.labels import feature_label, quantity, subject_text, value_label
 from icefield.wording.sentences import plain_words
@@ -109,18 +109,15 @@ def test_tables_print_names_and_keep_labels(explainer):
 
 def test_the_report_says_it_all_with_names(explainer):
     page = build(explainer.study)
-    cards = {card["name"]: card for card in page["features"]}
+    cards = {card.name: card for card in page.features}
     assert set(cards) == {"departure", "tariff", "month", "temp"}
-    assert "predicted delay" in page["lede"]
-    assert cards["temp"]["partner"] == "tariff"
-    assert cards["tariff"]["panel"]["axis"]["ticks"] == ["basic", "plus", "pro"]
-    assert [6.0, "6:00"] in cards["departure"]["panel"]["axis"]["named"]
-    assert (
-        cards["departure"]["panel"]["points"][0].endswith(":00")
-        or ":30" in cards["departure"]["panel"]["points"][0]
-    )
-    assert page["what"] == "predicted delay"
-    assert all(line["text"].startswith("predicted delay") for line in page["plain"])
+    assert "predicted delay" in page.lede
+    assert cards["temp"].partner == "tariff"
+    assert cards["tariff"].panel.axis.ticks == ["basic", "plus", "pro"]
+    assert (6.0, "6:00") in cards["departure"].panel.axis.named
+    assert cards["departure"].panel.points[0].endswith(":00") or ":30" in cards["departure"].panel.points[0]
+    assert page.what == "predicted delay"
+    assert all(line.sides[0].text.startswith("predicted delay") for line in page.plain)
 
 
 def test_names_travel_with_a_saved_effect(explainer, tmp_path):

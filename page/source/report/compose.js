@@ -2,16 +2,19 @@
 import {edgesOf, lowStretches, meanMarks} from "../pieces.js";
 import {valueRange} from "../range.js";
 import {isNumber, percent, said, short} from "../words.js";
-import {data} from "./page.js";
+import {data, several} from "./page.js";
 import {isShown, minus, onlyGroup, placed, shownCurves, state} from "./view.js";
 
 const HOVERED_GROUPS = 12;
+const TICK_LETTER = 6.7;  // pixels
 const APART = 48;  // pixels from the last value to the missing point, whose name needs them
 // There are eight colours; further groups have them again, dashed or hollow.
 const rounds = (g) => Math.floor(g / 8) % 3;
 const lineLook = (g) => ({colour: g % 8, dashed: rounds(g)});
 const dotLook = (g) => ({colour: g % 8, hollow: rounds(g) > 0, pattern: rounds(g) === 2 ? 1 : 0});
 
+// Whether levels' names fit side by side.
+export const fit = (ticks, wide) => ticks.length * (2 + Math.max(0, ...ticks.map((name) => name.length))) * TICK_LETTER <= wide - 70;
 // The feature's axis, and all its points' places on it: the missing one stands apart, far enough for its name.
 function featureAxis(panel, view, wide) {
   const n = placed(panel), {label, kind, ticks, named, unit} = panel.axis, known = panel.x.slice(0, n).filter(isNumber);
@@ -56,14 +59,16 @@ export function cardPanel(panel, view, {lying = false, wide = 600, small = false
   if (now.observed && !small) marks.push(...observedMarks(panel, now, levels, first, last));
   if (now.observedMissing && gone !== null && !small) marks.push(...meanMarks([gone + (levels ? 0 : 0.16 * (gone - last))], ...now.observedMissing.map((v) => [v])));
   now.groups.forEach((curve, g) => { if (isShown(view, g)) marks.push(...groupMarks(panel, now, view, g, {x, n, gone, last, levels, cut})); });
-  if (!data.models) {
+  if (!several) {
     const label = view.group === "none" ? "average (partial dependence)" : "all rows";
     if (levels) add("dots", "average", {x, y: cut(now.average), colour: main, size: 1.25, label});
     else add("line", "average", {x, y: cut(now.average), colour: main, width: 1.25, markers: n < 3, label});
     if (gone !== null) add("dots", "missing average", {x: [gone], y: [now.average[n]], colour: main, size: 1.25});
   }
   const [low, high] = valueRange(marks.filter((m) => m.layer !== "apart")) || [0, 1];
-  return {x: {...axis, label: lying || small ? "" : axis.label}, y: {label: small ? "" : valueLabel(view), kind: "number", low, high}, marks, flip: lying, at};
+  // In small, levels of whose names not even some letters fit are counted.
+  const crowded = small && levels && !fit(axis.ticks, wide) && !fit(axis.ticks.map(() => "abc"), wide);
+  return {x: {...axis, ticks: crowded ? axis.ticks.map(() => "") : axis.ticks, label: crowded ? `${axis.ticks.length} levels` : lying || small ? "" : axis.label}, y: {label: small ? "" : valueLabel(view), kind: "number", low, high}, marks, flip: lying, at};
 }
 export const valueLabel = (view) => (view.centre ? "change in " : "") + data.what + (data.outputs.length > 1 ? " of " + data.outputs[view.output] : "");
 
@@ -116,7 +121,7 @@ export function litMarks(panel, view, x, row, pointed) {
 // What is told of a point.
 export function pointWords(panel, view, i) {
   const now = shownCurves(panel, view), words = [panel.points[i]];
-  if (!data.models) words.push(`average ${said(now.average[i])}${now.error ? " ± " + said(1.96 * now.error[i]) : ""}`);
+  if (!several) words.push(`average ${said(now.average[i])}${now.error ? " ± " + said(1.96 * now.error[i]) : ""}`);
   if (now.interval) words.push(`${panel.interval.labels[0]}: ${said(now.interval[0][i])} to ${said(now.interval[1][i])}`);
   if (now.bands) words.push(`half of the rows ${said(now.bands[1][i])} to ${said(now.bands[3][i])}`, `90 % of them ${said(now.bands[0][i])} to ${said(now.bands[4][i])}`);
   if (now.observed && panel.observed.x.length) words.push(...observedNear(panel, now, i));

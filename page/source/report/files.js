@@ -3,7 +3,7 @@
 import {said, short} from "../words.js";
 import {regionCurves} from "./compose.js";
 import {draw, items, tidy} from "./items.js";
-import {ITEMS, all, byId, data, ofKind, pairOf, panelOf, regionOf} from "./page.js";
+import {ITEMS, all, byId, data, ofKind, pairOf, panelOf, regionOf, several} from "./page.js";
 import {isShown, pairSize, readingOf, shownCurves, state, viewOf, viewWords} from "./view.js";
 import {zipped} from "./zip.js";
 
@@ -16,7 +16,7 @@ function featureTable(card) {
   const panel = panelOf(card), view = viewOf(card), shown = shownColumns(panel, view);
   const share = panel.histogram && panel.axis.kind === "category" ? panel.histogram.share : panel.weight;
   const columns = [
-    ["value", panel.points], ...(data.models ? [] : [[view.centre ? "change in average" : "average", shown.average]]), ...shown.groups.map((g) => [g.group, g.values]),
+    ["value", panel.points], ...(several ? [] : [[view.centre ? "change in average" : "average", shown.average]]), ...shown.groups.map((g) => [g.group, g.values]),
     ...(panel.bands ? ["5 %", "25 %", "50 %", "75 %", "95 %"].map((q, i) => [q, shown.bands[i]]) : []), ["data", share], ...(panel.support ? [["support", panel.support]] : []),
   ];
   return {head: columns.map((c) => c[0]), body: panel.points.map((_, i) => columns.map((c) => i in c[1] ? c[1][i] : ""))};
@@ -56,7 +56,7 @@ function featureLines(card) {
   const add = (group, kind, points, values, rest) => points.forEach((p, i) => lines.push(
     [panel.name, data.outputs[view.output], group, kind, view.centre ? "change" : "level", p, ...computed([values[i]]), ...rest.map((r) => r && i in r ? computed([r[i]])[0] : null)]));
   const nothing = [null, null, null, null, null, null];
-  if (!data.models) add("", "pd", panel.values, shown.average, [...shown.bands, panel.support]);
+  if (!several) add("", "pd", panel.values, shown.average, [...shown.bands, panel.support]);
   shown.groups.forEach((g) => add(g.group, "pd", panel.values, g.values, nothing));
   if (shown.observed) ["observed", "predicted"].forEach((kind, i) => add("", kind, panel.observed.values, shown.observed[i], nothing));
   if (shown.ale) add("", "ale", panel.ale.values, shown.ale, nothing);

@@ -1,11 +1,11 @@
 // Pictures, each drawn when it scrolls into view and given back when it is far from it.
 import {draw as drawPanel} from "../draw.js";
-import {cardPanel, cellWords, litMarks, pointWords, regionPanel, regionWords, surfacePanel} from "./compose.js";
-import {ITEMS, all, byId, cards, data, inside, ofKind, panelOf, pairOf, regionOf} from "./page.js";
+import {cardPanel, cellWords, fit, litMarks, pointWords, regionPanel, regionWords, surfacePanel} from "./compose.js";
+import {ITEMS, all, allPanels, byId, cards, data, inside, ofKind, panelOf, pairOf, regionOf, several} from "./page.js";
+import {drawStill} from "./stills.js";
 import {onlyGroup, state, viewOf} from "./view.js";
 
 const DRAWN_AT_MOST = 40;
-const TICK_LETTER = 6.7;  // pixels
 const plotOf = (item) => inside(item, ".plot");
 const drawingOf = (item) => plotOf(item).drawing;
 
@@ -18,9 +18,7 @@ function pictureWidth() {
   return onPaper() ? wide - 262 : narrow.matches ? wide : wide - 315;
 }
 // Levels whose names do not fit side by side stand one above the other.
-function isLying({kind, ticks}, wide) {
-  return kind === "category" && ticks.length * (2 + Math.max(0, ...ticks.map((name) => name.length))) * TICK_LETTER > wide - 70;
-}
+const isLying = ({kind, ticks}, wide) => kind === "category" && !fit(ticks, wide);
 // Pictures with many levels are taller; said before they are drawn, so that nothing moves then.
 export function makeRoom() {
   const wide = pictureWidth();
@@ -41,7 +39,7 @@ function commonRange(view, {group = "each", small = false} = {}) {
   if (commonAt !== version) { commonRanges = new Map(); commonAt = version; }
   const key = `${view.output} ${view.centre} ${small}`;
   if (!commonRanges.has(key)) {
-    const ranges = data.features.map((panel) => { const {y} = cardPanel(panel, {...view, group, log: false}, {small}); return [y.low, y.high]; });
+    const ranges = allPanels().map((panel) => { const {y} = cardPanel(panel, {...view, group, log: false}, {small}); return [y.low, y.high]; });
     commonRanges.set(key, ranges.reduce((a, b) => [Math.min(a[0], b[0]), Math.max(a[1], b[1])]));
   }
   return commonRanges.get(key);
@@ -74,21 +72,20 @@ function drawRegion(article) {
 }
 // A card's picture in small, on one scale with all others, so that a weak effect looks weak.
 function drawSmall(place) {
-  const view = {...state, log: false, ale: false, observed: false, curves: false, centre: false, group: data.models ? "each" : "none"};
+  const view = {...state, log: false, ale: false, observed: false, curves: false, centre: false, group: several ? "each" : "none"};
   const panel = cardPanel(panelOf(place), view, {small: true, wide: place.clientWidth});
   [panel.y.low, panel.y.high] = commonRange(view, {group: view.group, small: true});
   drawPanel(plotOf(place), panel, {legend: false, still: true});
 }
-function drawStill(place) { drawPanel(place, data.pictures[+place.dataset.picture].panels[0], {legend: false}); }
 
 export const items = all(ITEMS);
-const others = all(".mini, [data-picture]");
+const others = all(".mini, [data-still]");
 const drawn = new Set(), visible = new Set(), made = new WeakMap();
 let equip = () => {};
 export function draw(item) {
   if (item.hidden || made.get(item) === version) return;
   made.set(item, version);
-  if (item.matches("[data-picture]")) return drawStill(item);
+  if (item.matches("[data-still]")) return drawStill(item);
   if (item.matches(".mini")) return drawSmall(item);
   if (item.matches(".card")) equip(item);
   drawn.delete(item);
@@ -120,6 +117,7 @@ export function drawAll(most) {
 export function watch(equipment) {
   equip = equipment;
   makeRoom();
+  others.forEach((place) => { if (place.drawing) made.set(place, version); });  // before the page was there
   const watcher = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (entry.isIntersecting) { visible.add(entry.target); draw(entry.target); } else visible.delete(entry.target);
@@ -127,7 +125,6 @@ export function watch(equipment) {
     tidy();
   }, {rootMargin: "500px 0px"});
   [...items, ...others].forEach((item) => watcher.observe(item));
-  all(".plane").forEach(draw);  // its points are links, which are there from the start
 }
 
 // --- what is pointed at, on every card ------------------------------------------------------------

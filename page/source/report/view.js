@@ -1,9 +1,9 @@
 // What is chosen: the toolbar's choices for all cards, each card's own choices, and both in words. Nothing here draws.
-import {data, cards, panelOf} from "./page.js";
+import {data, cards, panelOf, several} from "./page.js";
 import {isNumber} from "../words.js";
 
 export const state = {
-  output: 0, group: data.models ? "each" : "none", centre: false, shared: false, log: false,
+  output: 0, group: several ? "each" : "none", centre: false, shared: false, log: false,
   bands: true, ale: true, data: true, curves: true, observed: true, view: "level", mask: true, lit: null, row: null, pointed: null,
 };
 
@@ -36,7 +36,7 @@ export function viewWords(view) {
     view.centre ? "centred" : "",
     view.shared ? "shared axis" : "",
     view.log ? "log axis" : "",
-    view.group === "none" || (data.models && view.group === "each") ? "" : `by ${data.by}` + (one === null ? "" : `: ${data.groups[one]}`),
+    view.group === "none" || (several && view.group === "each") ? "" : `by ${data.by}` + (one === null ? "" : `: ${data.groups[one]}`),
   ].filter(Boolean).join(", ");
 }
 export function readingOf(panel, view) {

@@ -1,6 +1,6 @@
 """The report: one self-contained HTML file about a model, for a person who did not write it.
 
-`build` asks the Explainer everything and answers with a plain dict; `page` turns that dict into
+`build` asks one model everything, or several, and answers with a `ReportPage`; `page` turns that into
 HTML with an autoescaping template, a style sheet, and the script that `icefield.page` carries. Nothing from the
 model or the data reaches the page other than through those two doors.
 """
@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield import validate
+from icefield.core.study import Study
 from icefield.effect.whole_files import written_beside
 from icefield.errors import InputError, InputTypeError, complaint
-from icefield.report.comparison import build_comparison
 from icefield.report.contents import build
 from icefield.report.page import page_html
+from icefield.report.view_model import ReportPage
 
 if TYPE_CHECKING:
-    from icefield.core.study import Study
     from icefield.effect import Effect
 
-__all__ = ["Report", "build", "build_comparison", "page_html", "write_comparison", "write_report"]
+__all__ = ["Report", "ReportPage", "build", "page_html", "write_report"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Report:
 
 
 def write_report(
-    study: Study,
+    studies: Study | Mapping[Any, Study],
     path: str | Path | None = None,
     *,
     features: Iterable[Any] | None = None,
@@ -73,11 +73,11 @@ def write_report(
     live: bool = False,
     release: int | None = None,
 ) -> Path | Report:
-    """Write the report about a model.
+    """Write the report about a model, or about several side by side.
 
     Parameters
     ----------
-    study : the model and its data
+    studies : the model and its data; several by name, which have no use for what follows `static`
     path : where to write; ``.html`` is usual. Without one, an object that notebooks show
     features : which features; all of the model's by default
     individual : put a sample of rows' own curves into the file. Without it the file holds averages,
@@ -110,13 +110,8 @@ def write_report(
             complaint("live", "needs a script, which static=True leaves out", live, "leave one of them out")
         )
     _check_release(release, {"individual": individual, "live": live, "audit": audit})
-    row = None
-    if live:
-        from icefield.report.live import live_row
-
-        row = live_row(study)  # before minutes of work: it may be refused
     found = build(
-        study,
+        studies,
         features,
         individual=individual,
         title=title,
@@ -125,29 +120,8 @@ def write_report(
         audit=audit,
         intervals=intervals,
         release=release,
+        live=live,
     )
-    if row is not None:
-        found["live"] = row
-    return _done(target, found, static)
-
-
-def write_comparison(
-    studies: Mapping[Any, Study],
-    path: str | Path | None = None,
-    *,
-    features: Iterable[Any] | None = None,
-    title: str | None = None,
-    rows: Any = None,
-    data_name: str | None = None,
-    static: bool = False,
-) -> Path | Report:
-    """Write the report about several models side by side, with the options of `write_report`."""
-    target = _checked(path, title, data_name, static)
-    found = build_comparison(studies, features, title=title, rows=rows, data_name=data_name)
-    return _done(target, found, static)
-
-
-def _done(target: Path | None, found: dict[str, Any], static: bool) -> Path | Report:
     text = page_html(found, static=static)
     if target is None:
         return Report(text, tuple(_findings(found)))
@@ -155,14 +129,12 @@ def _done(target: Path | None, found: dict[str, Any], static: bool) -> Path | Re
     return target
 
 
-def _findings(found: Mapping[str, Any]) -> Iterator[str]:
+def _findings(found: ReportPage) -> Iterator[str]:
     """What the page says before its tables, one sentence after another."""
-    yield str(found["lede"])
-    for line in found["plain"]:
-        if "text" in line:
-            yield f"{line['name']}: {line['text']}"
-        else:  # of several models, each says its own
-            yield from (f"{line['name']}, {one['model']}: {one['text']}" for one in line["each"])
+    yield found.lede
+    for line in found.plain:
+        for side in line.sides:  # of several models, each says its own
+            yield f"{line.name}{', ' * bool(side.model)}{side.model}: {side.text}"
 
 
 def _checked(path: Any, title: Any, data_name: Any, static: Any) -> Path | None:

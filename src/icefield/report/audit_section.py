@@ -12,6 +12,7 @@ from icefield.audit.plain_values import plain
 from icefield.audit.records import record_of
 from icefield.audit.result import Audit
 from icefield.errors import InputTypeError, complaint
+from icefield.report.view_model import AuditPart, AuditRecord, Fact
 from icefield.statistics.tables import cell_text
 from icefield.wording.names import page_name
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 MOST_EXAMPLES = 60
 
 
-def audit_section(study: Study, given: Any) -> dict[str, Any] | None:
+def audit_section(study: Study, given: Any) -> AuditRecord | None:
     """The section's contents; None where nothing was asked for.
 
     Parameters
@@ -58,19 +59,19 @@ def audit_section(study: Study, given: Any) -> dict[str, Any] | None:
         if isinstance(one, Check) and "against" in one.record:
             record["compared with"] = one.record["against"]
     examples = [str(example) for one in parts if isinstance(one, Audit) for example in one.examples]
-    return {
-        "parts": [_part(one) for one in parts],
-        "examples": [page_name(text, 400) for text in examples[:MOST_EXAMPLES]],
-        "more_examples": max(0, len(examples) - MOST_EXAMPLES),
-        "record": [
-            (name, page_name(json.dumps(plain(value), ensure_ascii=False), 2000))
+    return AuditRecord(
+        [_part(one) for one in parts],
+        [page_name(text, 400) for text in examples[:MOST_EXAMPLES]],
+        max(0, len(examples) - MOST_EXAMPLES),
+        [
+            Fact(name, page_name(json.dumps(plain(value), ensure_ascii=False), 2000))
             for name, value in record.items()
         ],
-        "ok": all(one.ok for one in parts),
-    }
+        all(one.ok for one in parts),
+    )
 
 
-def _part(one: Audit | Check) -> dict[str, Any]:
+def _part(one: Audit | Check) -> AuditPart:
     """A table, what does not hold, and how it was found."""
     columns = one.shown
     failures: Sequence[str]
@@ -87,13 +88,11 @@ def _part(one: Audit | Check) -> dict[str, Any]:
             for s in one.failures
         ]
         asked = []
-    return {
-        "title": page_name(one.title, 200),
-        "head": list(columns),
-        "rows": [
-            [page_name(cell_text(values[i]), 300) for values in columns.values()] for i in range(len(one))
-        ],
-        "failures": [page_name(text, 600) for text in failures],
-        "notes": [page_name(text, 400) for text in one.notes],
-        "asked": [page_name(text, 400) for text in asked],
-    }
+    return AuditPart(
+        page_name(one.title, 200),
+        list(columns),
+        [[page_name(cell_text(values[i]), 300) for values in columns.values()] for i in range(len(one))],
+        [page_name(text, 600) for text in failures],
+        [page_name(text, 400) for text in one.notes],
+        [page_name(text, 400) for text in asked],
+    )

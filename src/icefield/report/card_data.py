@@ -1,4 +1,4 @@
-"""What the page draws: each feature, surface and set of regions as a dict of short lists.
+"""What the page draws: the numbers of each feature, surface and set of regions, as short lists.
 
 Times become days since 1970, levels their place on the axis, predictions five digits. Beside its place every
 point has a text to read and a value to save. The script on the page only subtracts means and chooses what
@@ -7,8 +7,9 @@ to show; it computes nothing a reader would quote.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,19 @@ from icefield.effect.learner_interval import LearnerInterval
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.named_ticks import named_ticks
 from icefield.report.means import Means
-from icefield.report.plain import DIGITS, PLACE_DIGITS, numbers, weighted_bands
+from icefield.report.plain import DIGITS, PLACE_DIGITS, PRINTED, numbers, weighted_bands
+from icefield.report.view_model import (
+    Ale,
+    Axis,
+    AxisKind,
+    FeaturePanel,
+    Group,
+    Histogram,
+    Interval,
+    MeansSeen,
+    RegionPanel,
+    SurfacePanel,
+)
 from icefield.statistics.ice_statistics import centred, point_weights, shown_points
 from icefield.statistics.support import ale_at
 from icefield.typing import Float
@@ -60,19 +73,19 @@ class Place:
             places = np.where(np.isnan(places), self._at.missing, places)
         return list(numbers(places, PLACE_DIGITS))
 
-    def axis(self) -> dict[str, Any]:
+    def axis(self) -> Axis:
         """What the script needs to lay the axis out."""
         axis = self._at.axis()
         missing = self._at.missing
         ticks = axis.ticks if self._at.ordered else [self._at.text(v, LEVEL_TEXT) for v in self._at.levels]
         named = named_ticks(axis.meaning, axis.low or 0.0, self._at.high) if axis.meaning else []
-        return {
-            "label": axis.label,
-            "kind": axis.kind,
-            "ticks": list(ticks),
-            "named": [[at, text] for at, text in named],
-            "missing": None if missing is None else numbers(missing, PLACE_DIGITS),
-        }
+        return Axis(
+            axis.label,
+            cast(AxisKind, axis.kind),
+            list(ticks),
+            [(at, text) for at, text in named],
+            None if missing is None else numbers(missing, PLACE_DIGITS),
+        )
 
 
 def as_levels(effect: Effect) -> bool:
@@ -84,82 +97,82 @@ def as_levels(effect: Effect) -> bool:
 
 def feature_panel(
     effect: Effect, ale: Effect | None, seen: Means | None = None, *, curves: int = 0, least: int = 0
-) -> dict[str, Any]:
+) -> FeaturePanel:
     """One feature's card: average, bands, ALE, data, groups, what was observed, and `curves` rows' own curves.
 
     Shares of fewer than `least` rows are told as none, their means not at all, and bands only with as many rows beyond them.
     """
     kept = frequent(effect)
     place = Place(effect, kept=kept)
-    values = effect.grid[0][kept]
     own_weights = _padded_weights(effect)
     own_weights[np.nan_to_num(np.asarray(effect.weight if least else 0.0)) < least] = 0.0
     digits = DIGITS - 1 if len(effect.outputs) * len(effect.groups) > MANY_CURVES else DIGITS
-    panel: dict[str, Any] = {
+    bands = shown = rows = None
+    if effect.individual is not None and QUANTILES[0] * effect.individual.shape[1] >= least:
+        # Where rows stand is not the feature's doing: bands are of curves less their own means.
+        change = effect.individual - _own_means(effect.individual, effect)
+        bands = short_curves(weighted_bands(change, effect.row_weights, QUANTILES)[:, :, kept])
+        if curves:
+            shown = short_curves(effect.individual[:, :curves][:, :, kept])
+            rows = [] if effect.rows is None else effect.rows[:curves].tolist()
+    return FeaturePanel(
+        **_on_axis(effect, place, kept),
+        error=None if effect.se is None else numbers(effect.se[:, kept], 3),
+        weight=numbers(own_weights[kept] / max(own_weights[kept].sum(), 1e-300)),
+        support=None if effect.support is None else numbers(effect.support.share[kept], 3),
+        low=[] if effect.support is None else np.flatnonzero(effect.support.low[kept]).tolist(),
+        left_out=int(len(effect.grid[0]) - len(kept)),
+        histogram=_histogram(effect, place, kept, least),
+        groups=[_group(own, kept, digits, _readings(own)) for own in effect.groups.values()],
+        log=_wants_log(effect, place),
+        interval=None if effect.interval is None else _interval(effect.interval, kept),
+        bands=bands,
+        curves=shown,
+        rows=rows,
+        ale=None if ale is None else _ale(ale, place, effect, digits),
+        observed=None if seen is None else _observed(seen, place, effect.grid[0][kept], least),
+    )
+
+
+def _on_axis(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str, Any]:
+    """What every panel of a feature's curves has."""
+    values = effect.grid[0][kept]
+    return {
         "name": page_name(effect.naming.name(effect.features[0])),
         "axis": place.axis(),
         "x": place(values),
         "points": texts(effect, values),
         "values": raw(values),
         "average": numbers(effect.average[:, kept]),
-        "error": None if effect.se is None else numbers(effect.se[:, kept], 3),
-        "weight": numbers(own_weights[kept] / max(own_weights[kept].sum(), 1e-300)),
         "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
-        "support": None if effect.support is None else numbers(effect.support.share[kept], 3),
-        "low": [] if effect.support is None else np.flatnonzero(effect.support.low[kept]).tolist(),
-        "left_out": int(len(effect.grid[0]) - len(kept)),
-        "histogram": _histogram(effect, place, kept, least),
-        "groups": [
-            {**_group(own, kept, digits), "readings": _readings(own)} for own in effect.groups.values()
-        ],
-        "log": _wants_log(effect, place),
     }
-    if effect.interval is not None:
-        panel["interval"] = _interval(effect.interval, kept)
-    if effect.individual is not None and QUANTILES[0] * effect.individual.shape[1] >= least:
-        # Where rows stand is not the feature's doing: bands are of curves less their own means.
-        change = effect.individual - _own_means(effect.individual, effect)
-        panel["bands"] = short_curves(weighted_bands(change, effect.row_weights, QUANTILES)[:, :, kept])
-        if curves:
-            panel["curves"] = short_curves(effect.individual[:, :curves][:, :, kept])
-            panel["rows"] = [] if effect.rows is None else effect.rows[:curves].tolist()
-    if ale is not None:
-        panel["ale"] = _ale(ale, place, effect, digits)
-    if seen is not None:
-        panel["observed"] = _observed(seen, place, effect.grid[0][kept], least)
-    return panel
 
 
-def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> dict[str, Any]:
-    """Ends of a learner's intervals, by output: of each point, low and high, then of the whole curve."""
+def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> Interval:
     ends = np.stack([found.low, found.high, found.band_low, found.band_high], axis=1)
     of = f"this learner’s expected curve at {counted(found.n_rows)} rows"
-    return {
-        "labels": [f"{found.level:.0%} interval of {of}", f"{found.level:.0%} for the whole curve"],
-        "note": f"Dashed: {found.level:.0%} interval of {of} at each point; dotted: for the whole curve ({found.n_refits} refits). "
+    return Interval(
+        [f"{found.level:.0%} interval of {of}", f"{found.level:.0%} for the whole curve"],
+        f"Dashed: {found.level:.0%} interval of {of} at each point; dotted: for the whole curve ({found.n_refits} refits). "
         "Bias against the world is not covered.",
-        "ends": numbers(ends[:, :, kept], 4),
-    }
+        numbers(ends[:, :, kept], 4),
+    )
 
 
-def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> dict[str, Any]:
+def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> MeansSeen:
     """Observed and predicted means of the rows near each place, in the card's own places; of at least so many rows."""
     known, gone = (
         one if one is None or not least else one.of_many(least)
         for one in (seen.known(shown.tolist()), seen.gone())
     )
-    return {
-        "x": [] if known is None else place(known.values),
-        "points": [] if known is None else known.points,
-        "values": [] if known is None else raw(known.values),
-        "rows": [] if known is None else known.rows.tolist(),
-        "truth": [] if known is None else numbers(known.observed, 4),
-        "predicted": [] if known is None else numbers(known.predicted, 4),
-        "missing": None
-        if gone is None
-        else [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)],
-        "mean": [numbers(mean, 8) for mean in seen.overall()],
-    }
+    missing = None if gone is None else [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)]
+    mean = [numbers(one, 8) for one in seen.overall()]
+    if known is None:
+        return MeansSeen([], [], [], [], [], [], missing, mean)
+    means = numbers(known.observed, 4), numbers(known.predicted, 4)
+    return MeansSeen(
+        place(known.values), known.points, raw(known.values), known.rows.tolist(), *means, missing, mean
+    )
 
 
 def short_curves(values: Float, digits: int = 4) -> Any:
@@ -250,7 +263,7 @@ def _own_means(curves: Float, effect: Effect) -> Float:
     return curves[..., shown][..., :1] - centred(curves[..., shown], point_weights(effect))[..., :1]
 
 
-def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp], least: int) -> dict[str, Any] | None:
+def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp], least: int) -> Histogram | None:
     """Shares of the data; levels stand at the axis's own places. Those of fewer than `least` rows are told as none."""
     found = effect.distribution
     if found is None:
@@ -262,23 +275,18 @@ def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp], least: int)
         own = effect.weight
         if own is None:
             return None
-        own = np.where(own < least, 0.0, own)
-        return {"share": numbers(own[kept] / total, 3), "missing": missing}
+        return Histogram(numbers(np.where(own < least, 0.0, own)[kept] / total, 3), missing)
     if len(data.edges) < 2:
-        return {"edges": [], "share": [], "missing": missing}
-    return {"edges": place(data.edges), "share": numbers(data.counts / total, 3), "missing": missing}
+        return Histogram([], missing, [])
+    return Histogram(numbers(data.counts / total, 3), missing, place(data.edges))
 
 
-def _group(own: Effect, kept: NDArray[np.intp], digits: int = DIGITS) -> dict[str, Any]:
-    shown = shown_points(own)
-    return {
-        "average": short_curves(own.average[:, kept], digits),
-        "mean": numbers(own.average[:, shown] @ point_weights(own), 8),
-        "rows": own.n_rows,
-    }
+def _group(own: Effect, kept: NDArray[np.intp], digits: int = DIGITS, readings: Sequence[str] = ()) -> Group:
+    mean = numbers(own.average[:, shown_points(own)] @ point_weights(own), 8)
+    return Group(short_curves(own.average[:, kept], digits), mean, own.n_rows, list(readings))
 
 
-def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> dict[str, Any]:
+def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> Ale:
     """The ALE on the card's axis; levels in the card's order."""
     at = place.on_axis(ale.grid[0])
     known = np.isfinite(at)
@@ -286,19 +294,26 @@ def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> dict[str, An
     # An ALE is centred over its bins; the card centres both curves over the same points to compare them.
     shown, weights = shown_points(effect), point_weights(effect)
     own = np.stack([ale_at(ale, o, effect.grid[0][shown]) for o in range(len(ale.outputs))])
-    return {
-        "x": place(ale.grid[0][order]),
-        "y": numbers(ale.average[:, order], digits),
-        "mean": numbers(np.nan_to_num(own) @ weights, 8),
-        "values": raw(ale.grid[0][order]),
-        "rows": ale.n_rows,
-    }
+    return Ale(
+        place(ale.grid[0][order]),
+        numbers(ale.average[:, order], digits),
+        numbers(np.nan_to_num(own) @ weights, 8),
+        raw(ale.grid[0][order]),
+        ale.n_rows,
+    )
 
 
 def surface_panel(
-    effect: Effect, singles: tuple[Effect, Effect], numbers_of_pair: Mapping[str, Any], least: int = 0
-) -> dict[str, Any]:
-    """A pair's surface, what is left of it without both one-way effects, and where it lacks data, or `least` rows."""
+    effect: Effect,
+    singles: tuple[Effect, Effect],
+    sizes: Sequence[tuple[float, float]] = (),
+    features: Sequence[int] = (),
+    least: int = 0,
+) -> SurfacePanel:
+    """A pair's surface, what is left of it without both one-way effects, and where it lacks data, or `least` rows.
+
+    `sizes` are the interaction and H of each output, `features` the two features' cards.
+    """
     places = Place(effect, 0), Place(effect, 1)
     shown = shown_points(effect, 0), shown_points(effect, 1)
     level = effect.average[:, shown[0]][:, :, shown[1]]
@@ -310,19 +325,22 @@ def surface_panel(
     weight = weight / weight.sum() if weight.sum() > 0 else np.full(weight.shape, 1.0 / weight.size)
     pure = level - first[:, :, None] - second[:, None, :]
     pure = pure - (pure * weight).sum(axis=(1, 2), keepdims=True)
-    return {
-        "names": [page_name(effect.naming.name(f)) for f in effect.features],
-        "axes": [p.axis() | {"missing": None} for p in places],
-        "x": places[0](effect.grid[0][shown[0]]),
-        "y": places[1](effect.grid[1][shown[1]]),
-        "points": [texts(effect, effect.grid[i][shown[i]], i) for i in (0, 1)],
-        "values": [raw(effect.grid[i][shown[i]]) for i in (0, 1)],
-        "level": short_curves(level, DIGITS),
-        "pure": short_curves(pure),
-        "low": empty.astype(int).tolist(),
-        "share": numbers(weight, 3),
-        **numbers_of_pair,
-    }
+    return SurfacePanel(
+        names=[page_name(effect.naming.name(f)) for f in effect.features],
+        axes=[replace(p.axis(), missing=None) for p in places],
+        x=places[0](effect.grid[0][shown[0]]),
+        y=places[1](effect.grid[1][shown[1]]),
+        points=[texts(effect, effect.grid[i][shown[i]], i) for i in (0, 1)],
+        values=[raw(effect.grid[i][shown[i]]) for i in (0, 1)],
+        level=short_curves(level, DIGITS),
+        pure=short_curves(pure),
+        low=empty.astype(int).tolist(),
+        share=numbers(weight, 3),
+        strengths=numbers([size for size, _ in sizes], PRINTED),
+        hs=numbers([h for _, h in sizes], PRINTED),
+        features=list(features),
+        rows=effect.n_rows,
+    )
 
 
 def _without_data(weight: Float, ordered: tuple[bool, ...]) -> NDArray[np.bool_]:
@@ -339,18 +357,24 @@ def _without_data(weight: Float, ordered: tuple[bool, ...]) -> NDArray[np.bool_]
     return ~seen
 
 
-def regions_panel(effect: Effect) -> dict[str, Any]:
+def regions_panel(effect: Effect) -> RegionPanel:
     """The curve of every region, with the curve over all rows."""
     kept = frequent(effect)
-    place = Place(effect, kept=kept)
-    return {
-        "name": page_name(effect.naming.name(effect.features[0])),
-        "axis": place.axis(),
-        "x": place(effect.grid[0][kept]),
-        "points": texts(effect, effect.grid[0][kept]),
-        "values": raw(effect.grid[0][kept]),
-        "average": numbers(effect.average[:, kept]),
-        "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
-        "rules": [page_name(rule, 200) for rule in effect.groups],
-        "groups": [_group(own, kept) for own in effect.groups.values()],
-    }
+    return RegionPanel(
+        **_on_axis(effect, Place(effect, kept=kept), kept),
+        groups=[_group(own, kept) for own in effect.groups.values()],
+        rules=[page_name(rule, 200) for rule in effect.groups],
+    )
+
+
+def models_panel(effects: Sequence[Effect], readings: Sequence[Sequence[str]]) -> FeaturePanel:
+    """One feature in several models, which are the groups of its card, on the first one's grid."""
+    first = effects[0]
+    kept = frequent(first)
+    # Means are over the first model's data, as the curves' differences are.
+    groups = [
+        _group(replace(first, average=own.average, groups={}), kept, readings=said)
+        for own, said in zip(effects, readings)
+    ]
+    rows = [replace(group, rows=own.n_rows) for group, own in zip(groups, effects)]
+    return replace(feature_panel(replace(first, groups={}), None), groups=rows, error=None)

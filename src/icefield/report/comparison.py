@@ -1,4 +1,4 @@
-"""Several models side by side as one plain dict: what changed first, then every feature in all of them.
+"""Several models side by side: what changed first, then every feature in all of them.
 
 Each model is decided on by itself, with its own rows; curves are asked for on the first model's grid, so that they can be
 subtracted. A change is how far two curves are apart beyond a constant, in standard deviations of the first model's
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,12 @@ from icefield.effect import Effect
 from icefield.errors import IcefieldError, InputError, complaint
 from icefield.progress import Progress
 from icefield.report import glance, opening
-from icefield.report.card_data import Place, feature_panel, frequent, short_curves
+from icefield.report.card_data import models_panel
 from icefield.report.plain import PRINTED, numbers
-from icefield.report.ranked import CARDS
+from icefield.report.ranked import CARDS, in_model
 from icefield.report.region_cards import size_texts
 from icefield.report.stills import against, small_curve
+from icefield.report.view_model import Card, Fact, FeaturePanel, Finding, ReportPage, Row, SameRows, Side
 from icefield.sampling import CURVE_ROWS, PREDICTION_ROWS, choose_rows
 from icefield.statistics.decision import Decision, decisions
 from icefield.statistics.fit_score import Observed, along_predictions
@@ -35,17 +35,12 @@ from icefield.statistics.ice_statistics import deviation, output_unit, point_wei
 from icefield.typing import Float
 from icefield.wording.labels import quantity, subject_text
 from icefield.wording.names import page_name, page_sentence
-from icefield.wording.sentences import plain_words, shape_words, strength_word
+from icefield.wording.sentences import plain_words
 from icefield.wording.values import number_text, sd_text
 
 NOTICEABLE = 0.07  # standard deviations: below, a change is none, as a strength is
 TOLD = 6
 MOST_MODELS = 8  # that colours tell apart
-# What a page tells of a single model only.
-ABOUT_ONE = (
-    "opening", "shares", "plane", "notes", "others", "only_cards", "matrix", "no_pairs", "surfaces", "regions", "unit",
-    "individual", "small_groups", "quantile_rows", "audit",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +78,8 @@ def build_comparison(
     title: str | None = None,
     rows: Any = None,
     data_name: str | None = None,
-) -> dict[str, Any]:
-    """Request every model and answer with plain data; see `icefield.report.write_comparison`."""
+) -> ReportPage:
+    """Request every model; see `icefield.report.write_report`."""
     began = time.perf_counter()
     names = [page_name(name, 40) for name in studies]
     _check(studies)
@@ -97,56 +92,52 @@ def build_comparison(
         effects, refused = _on_one_grid(list(studies.values()), shared, rows, progress)
         changed = [_changed(label, own, tuple(one[label] for one in made)) for label, own in effects.items()]
         changed.sort(key=lambda one: (-one.most, -max(d.movement for d in one.decisions)))
-        shares = [glance.shares(study, own, 0) for study, own in zip(studies.values(), made)]
+        models = [
+            glance.model(name, study, own, data_name)
+            for name, study, own in zip(names, studies.values(), made)
+        ]
         progress.advance()
     if not changed:
         raise InputError(f"No feature could be compared: {'; '.join(refused.values())}")
     seconds = time.perf_counter() - began
     ranks = [{label: place + 1 for place, label in enumerate(own)} for own in made]
-    drawn = changed[:CARDS]
     lead = changed[0].effects[0]
     together = _predictions(studies, names)
-    return {
-        **dict.fromkeys(ABOUT_ONE, ()),
-        "fit": {"scores": ()},
-        "title": page_name(title, 200) if title else f"How {_listed(names)} differ",
-        "lede": _lede(changed, names, together),
-        "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
-        "models": [
-            _model(name, study, own, share, data_name)
-            for name, study, own, share in zip(names, studies.values(), made, shares)
-        ],
-        "together": together,
-        "plain": [
-            _told(number, one, names) for number, one in enumerate(changed[:TOLD]) if one.most >= NOTICEABLE
-        ],
-        "left_out": _left_out(left_out, refused, names),
-        "outputs": [page_name(o) for o in lead.outputs],
-        "what": page_name(quantity(lead, None)),
-        "bounds": numbers(lead.value_range),
-        "by": "model",
-        "groups": names,
-        "rows": [_row(number, one, ranks) for number, one in enumerate(changed)],
-        "features": [_card(number, one, names) for number, one in enumerate(drawn)],
-        "facts": _facts(studies, names, seconds),
-    }
+    cards = [
+        Card(**_listed(number, one, ranks), panel=_panel(one, names))
+        for number, one in enumerate(changed[:CARDS])
+    ]
+    others = [Row(**_listed(number, one, ranks)) for number, one in enumerate(changed[CARDS:], CARDS)]
+    return ReportPage(
+        title=page_name(title, 200) if title else f"How {_all_of(names)} differ",
+        lede=_lede(changed, names, together),
+        made=opening.today(),
+        models=models,
+        together=together,
+        plain=[_told(number, one, names) for number, one in enumerate(changed[:TOLD]) if one.most >= NOTICEABLE],
+        left_out=_left_out(left_out, refused, names),
+        outputs=[page_name(o) for o in lead.outputs],
+        what=page_name(quantity(lead, None)),
+        bounds=numbers(lead.value_range),
+        by="model",
+        groups=names,
+        rows=[*cards, *others],
+        only_cards=f"Only the {CARDS} that changed most have curves below." if others else "",
+        features=cards,
+        facts=_facts(studies, names, seconds),
+    )  # fmt: skip
 
 
 # --- what can be compared ----------------------------------------------------------------------------
 
 
 def _check(studies: Mapping[Any, Study]) -> None:
-    if not 2 <= len(studies) <= MOST_MODELS:
+    if len(studies) > MOST_MODELS:
         raise InputError(
-            complaint("members", f"must be two to {MOST_MODELS} Explainers to be reported on", len(studies))
+            complaint("members", f"must be at most {MOST_MODELS} to be reported on", len(studies))
         )
     name, first = next(iter(studies.items()))
     for other, study in studies.items():
-        if study.background == "training":
-            raise InputError(
-                "A report shows how rows differ, which training counts do not know. "
-                'Hint: use Explainer(..., background="data").'
-            )
         for what, mine, theirs in (
             ("number of outputs", len(study.model.outputs), len(first.model.outputs)),
             ("scale", study.model.scale_label, first.model.scale_label),
@@ -221,11 +212,11 @@ def _changed(label: Any, effects: tuple[Effect, ...], made: tuple[Decision, ...]
 # --- what is said ------------------------------------------------------------------------------------
 
 
-def _listed(names: Sequence[str]) -> str:
+def _all_of(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _lede(changed: Sequence[Changed], names: Sequence[str], together: dict[str, Any] | None) -> str:
+def _lede(changed: Sequence[Changed], names: Sequence[str], together: SameRows | None) -> str:
     noticed = [one for one in changed if one.most >= NOTICEABLE]
     text = f"Of {counted(len(changed))} features, {counted(len(noticed)) if noticed else 'none'} "
     text += "behaves differently" if len(noticed) < 2 else "behave differently"
@@ -233,36 +224,24 @@ def _lede(changed: Sequence[Changed], names: Sequence[str], together: dict[str, 
     if noticed:
         text += f"; {noticed[0].text()} changes most, by {sd_text(noticed[0].most)} standard deviations of the predictions"
     if together is not None:
-        both = f" of {_listed(together['names'])}" if len(names) > 2 else ""
-        text += f". On the same rows, predictions{both} correlate by {number_text(together['correlation'], decimals=2)}"
+        both = f" of {_all_of(together.names)}" if len(names) > 2 else ""
+        text += f". On the same rows, predictions{both} correlate by {number_text(together.correlation, decimals=2)}"
     return text + "."
 
 
-def _told(number: int, one: Changed, names: Sequence[str]) -> dict[str, Any]:
-    o = one.output
+def _told(number: int, one: Changed, names: Sequence[str]) -> Finding:
+    o, first = one.output, one.effects[0]
     readings = [decision.readings[o] for decision in one.decisions]
-    sizes = size_texts(readings)
-    each = [
-        {
-            "model": name,
-            "size": size,
-            "text": page_sentence(plain_words(reading, subject_text(effect, o))),
-        }
-        for name, size, reading, effect in zip(names, sizes, readings, one.effects)
+    sides = [
+        Side(name, page_sentence(plain_words(reading, subject_text(effect, o))), size)
+        for name, size, reading, effect in zip(names, size_texts(readings), readings, one.effects)
     ]
-    return {
-        "feature": number,
-        "name": one.text(),
-        "change": numbers(one.most, PRINTED),
-        "output": page_name(one.effects[0].outputs[o]),
-        "each": each,
-        "picture": small_curve(
-            one.effects[0],
-            o,
-            NOTICEABLE * output_unit(one.effects[0], o),
-            others=[_on_level(one, e, o) for e in one.effects[1:]],
-        ),
-    }
+    others = [_on_level(one, effect, o) for effect in one.effects[1:]]
+    grade = f"differs by {one.most:.2f} SD" + (
+        f", {page_name(first.outputs[o])}" if len(first.outputs) > 1 else ""
+    )
+    picture = small_curve(first, o, NOTICEABLE * output_unit(first, o), others=others)
+    return Finding(number, one.text(), sides, picture, grade)
 
 
 def _on_level(one: Changed, effect: Effect, output: int) -> Float:
@@ -271,75 +250,24 @@ def _on_level(one: Changed, effect: Effect, output: int) -> Float:
     return effect.average[output] + weights @ (first.average[output][shown] - effect.average[output][shown])
 
 
-def _row(number: int, one: Changed, ranks: Sequence[Mapping[Any, int]]) -> dict[str, Any]:
+def _listed(number: int, one: Changed, ranks: Sequence[Mapping[Any, int]]) -> dict[str, Any]:
+    """What the table says of a feature."""
     return {
         "number": number,
         "name": one.text(),
         "full": one.text(300),
         "change": numbers(one.most, PRINTED),
-        "models": [
-            {
-                "rank": rank[one.name],
-                "movement": numbers(decision.movement, PRINTED),
-                "shape": page_sentence(shape_words(decision.reading)),
-                "word": strength_word(decision.reading.strength),
-            }
-            for decision, rank in zip(one.decisions, ranks)
-        ],
+        "models": [in_model(decision, rank[one.name]) for decision, rank in zip(one.decisions, ranks)],
     }
 
 
-def _card(number: int, one: Changed, names: Sequence[str]) -> dict[str, Any]:
-    """A card whose groups are the models; the first model's curve stands where all rows' does on other pages."""
-    first = one.effects[0]
-    kept = frequent(first)
-    panel = feature_panel(first, None)
-    panel["groups"] = [
-        {
-            "average": short_curves(effect.average[:, kept], 5),
-            "mean": numbers(effect.average[:, shown_points(first)] @ point_weights(first), 8),
-            "rows": effect.n_rows,
-            "readings": [page_sentence(r.sentence, effect.naming.name(one.name)) for r in decision.readings],
-        }
+def _panel(one: Changed, names: Sequence[str]) -> FeaturePanel:
+    each = [
+        [page_sentence(r.sentence, effect.naming.name(one.name)) for r in decision.readings]
         for effect, decision in zip(one.effects, one.decisions)
     ]
-    panel["error"] = None
-    panel["axis"] = Place(first, kept=kept).axis()
-    said = [
-        "\n".join(f"{name}: {group['readings'][o]}" for name, group in zip(names, panel["groups"]))
-        for o in range(len(first.outputs))
-    ]
-    return {
-        "number": number,
-        "name": one.text(),
-        "full": one.text(300),
-        "change": numbers(one.most, PRINTED),
-        "changes": numbers(one.change, PRINTED),
-        "movements": [numbers(decision.movement, PRINTED) for decision in one.decisions],
-        "shapes": [page_sentence(shape_words(decision.reading)) for decision in one.decisions],
-        "readings": said,
-        "strengths": [0.0] * len(first.outputs),
-        "strength_words": [""] * len(first.outputs),
-        "heterogeneities": [0.0] * len(first.outputs),
-        "panel": panel,
-    }
-
-
-def _model(
-    name: str, study: Study, made: Any, shares: dict[str, Any] | None, data_name: str | None
-) -> dict[str, Any]:
-    fit = glance.fit(study)
-    top = [page_name(study.naming.name(label), 30) for label in list(made)[:3]]
-    return {
-        "name": name,
-        "model": opening.model_text(study),
-        "data": opening.data_text(study, data_name),
-        "scores": fit["scores"],
-        "scored": fit.get("rows", ""),
-        "caution": fit["caution"],
-        "shares": None if shares is None else shares["outputs"][0],
-        "top": ", ".join(top),
-    }
+    said = ["\n".join(map(": ".join, zip(names, of_output))) for of_output in zip(*each)]
+    return replace(models_panel(one.effects, each), readings=said)
 
 
 def _left_out(
@@ -357,24 +285,22 @@ def _left_out(
     return said
 
 
-def _facts(studies: Mapping[Any, Study], names: Sequence[str], seconds: float) -> list[dict[str, str]]:
-    found = [
-        {
-            "term": name,
-            "text": f"{opening.model_text(s)}; {opening.data_text(s)}; {opening.how(s)}; {opening.hashes_text(s)}",
-        }
-        for name, s in zip(names, studies.values())
+def _facts(studies: Mapping[Any, Study], names: Sequence[str], seconds: float) -> list[Fact]:
+    told = (opening.model_text, opening.data_text, opening.how, opening.hashes_text)
+    found = [Fact(name, "; ".join(one(s) for one in told)) for name, s in zip(names, studies.values())]
+    change = "standard deviation, over the data, of the difference of two average curves, in standard deviations of the predictions of"
+    return [
+        *found,
+        Fact("Grid", f"all curves on that of {names[0]}"),
+        Fact("Change", f"{change} {names[0]}"),
+        Fact("Made", opening.made_text(seconds)),
     ]
-    found.append({"term": "Grid", "text": f"all curves on that of {names[0]}"})
-    found.append({"term": "Change", "text": "standard deviation, over the data, of the difference of two average curves, in "
-                  f"standard deviations of the predictions of {names[0]}"})  # fmt: skip
-    return [*found, {"term": "Made", "text": opening.made_text(seconds)}]
 
 
 # --- predictions of the same rows --------------------------------------------------------------------
 
 
-def _predictions(studies: Mapping[Any, Study], names: Sequence[str]) -> dict[str, Any] | None:
+def _predictions(studies: Mapping[Any, Study], names: Sequence[str]) -> SameRows | None:
     """How the first two models' predictions go together, where both were given the same rows."""
     one, two = list(studies.values())[:2]
     if one.sample.n_rows != two.sample.n_rows or not _same_rows(one, two):
@@ -389,14 +315,14 @@ def _predictions(studies: Mapping[Any, Study], names: Sequence[str]) -> dict[str
     if not size > 0:
         return None
     bins = along_predictions(seen, 0)
-    return {
-        "correlation": numbers(share @ (a * b) / size, 6),
-        "apart": number_text(float(share @ np.abs(first[:, 0] - second[:, 0]))),
-        "rows": counted(len(rows)),
-        "output": page_name(one.model.outputs[0]),
-        "picture": None if bins is None else against([("", bins)], (names[0], names[1]), False),
-        "names": [names[0], names[1]],
-    }
+    return SameRows(
+        [names[0], names[1]],
+        page_name(one.model.outputs[0]),
+        counted(len(rows)),
+        numbers(share @ (a * b) / size, 6),
+        number_text(float(share @ np.abs(first[:, 0] - second[:, 0]))),
+        None if bins is None else against([("", bins)], (names[0], names[1]), False),
+    )
 
 
 def _same_rows(one: Study, two: Study) -> bool:

@@ -1,4 +1,4 @@
-"""Everything the report says, as one plain dict; `page` only lays it out.
+"""Everything the report of one model says, as a `ReportPage`; `page` only lays it out.
 
 The recipe: one decision per feature gives the ranking and what is said; the strongest get a card, with curves, bands, ALE
 and what was observed; the features that move the predictions most are crossed for interactions, the strongest pairs
@@ -8,9 +8,8 @@ become surfaces; and where individual curves differ, regions are looked for. Not
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,26 @@ from icefield.progress import Progress
 from icefield.report import glance, opening
 from icefield.report.audit_section import audit_section
 from icefield.report.card_data import feature_panel
+from icefield.report.comparison import build_comparison
+from icefield.report.live import live_row
 from icefield.report.means import Means
 from icefield.report.pair_surfaces import Surfaces
 from icefield.report.plain import PRINTED, numbers
-from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, without_cards
+from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, in_model, without_cards
 from icefield.report.region_cards import region_cards
 from icefield.report.release import Release
 from icefield.report.stills import small_curve, spark
+from icefield.report.view_model import (
+    Card,
+    FeaturePanel,
+    Finding,
+    Matrix,
+    Region,
+    ReportPage,
+    Row,
+    Side,
+    SurfacePanel,
+)
 from icefield.statistics.data_notes import data_notes
 from icefield.statistics.decision import decisions
 from icefield.statistics.fit_check import fit_check
@@ -58,7 +70,7 @@ CARD_PAIRS = 3  # surfaces a card links to
 
 
 def build(
-    study: Study,
+    studies: Study | Mapping[Any, Study],
     features: Iterable[Any] | None = None,
     *,
     individual: bool = False,
@@ -68,14 +80,20 @@ def build(
     intervals: Callable[[Any, Effect], Effect] | None = None,
     audit: Any = None,
     release: int | None = None,
-) -> dict[str, Any]:
-    """Request everything and answer with plain data; see `icefield.report.write_report`."""
-    if study.background == "training":
+    live: bool = False,
+) -> ReportPage:
+    """What a page tells of one model or of several, with the options of `icefield.report.write_report`."""
+    each = {"": studies} if isinstance(studies, Study) else studies
+    if any(study.background == "training" for study in each.values()):
         raise InputError(
             "A report shows how rows differ, which training counts do not know. "
             'Hint: use Explainer(..., background="data").'
         )
+    if len(each) > 1:
+        return build_comparison(each, features, title=title, rows=rows, data_name=data_name)
+    (study,) = each.values()
     began = time.perf_counter()
+    row = live_row(study) if live else None  # before minutes of work: it may be refused
     asked = listed_features(features, study.model.columns)
     released = None
     if release is not None:
@@ -115,95 +133,82 @@ def build(
             progress.advance()
         others = without_cards(order[CARDS:], len(ranked))
         kept = _curves_kept(ranked, panels) if individual else 0
+        if individual:
+            panels = [_with_curves(panel, kept) for panel in panels]
         # Word-sized curves share one scale, so that a weak effect looks weak.
         reach = max(LEAST_REACH, *(one.reach for one in ranked))
-        cards = [_card(one, panel, reach, text) for one, panel, text in zip(ranked, panels, far)]
         progress.advance()
         # 3. With whom, and where.
         progress.now("regions")
         parts = region_cards(study, ranked) if released is None else []
-        _link(cards, surfaces, parts)
+        number = {one.text(): one.number for one in ranked}
+        cards = [
+            _card(one, panel, reach, text, number, surfaces, parts)
+            for one, panel, text in zip(ranked, panels, far)
+        ]
         progress.advance()
         # 4. What is seen first.
         progress.now("the opening")
         first = ranked[0].effect
-        fit = glance.fit(study, data_name, least)
-        shares = glance.shares(study, made, ranked[0].output)
+        model = glance.model(opening.model_name(study), study, made, data_name, ranked[0].output, least)
         progress.advance()
     seconds = time.perf_counter() - began
-    return {
-        "title": page_name(title, 200)
-        if title
-        else f"How {opening.model_name(study)} responds to its features",
-        "lede": page_sentence(
-            opening_of(study, made, fit_check(study), {one.name: one.effect.support for one in ranked})
-        ),
-        "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
-        "models": [opening.model_name(study)],
-        "opening": opening.facts(study, first, seconds, data_name),
-        "facts": opening.details(
-            study,
-            first,
-            curves,
-            crossed,
-            ale_rows(study),
-            seconds,
-            data_name,
-            "" if released is None else released.said,
-        ),
-        "fit": fit,
-        "shares": shares,
-        "plane": glance.all_features([*ranked, *others], len(ranked), parts),
-        "notes": glance.notes(study, data_notes(study), [*ranked, *others], len(ranked)),
-        "plain": _plain(ranked, panels, far),
-        "outputs": [page_name(o) for o in study.model.outputs],
-        "what": page_name(quantity(first, None)),
-        "bounds": numbers(first.value_range),
-        "unit": page_name(study.naming.target_unit, 20) if first.scale_label == "prediction" else "",
-        "by": None if first.by is None else page_name(first.naming.name(first.by)),
-        "groups": [named_value(g, first.naming, first.by, page_name, unit=False) for g in first.groups],
-        "small_groups": small if released is None else 0,  # whose number the page knows
-        "individual": kept,
-        "quantile_rows": curves,
-        "features": cards,
-        "others": [_listed(one, reach) for one in others],
-        "only_cards": _only_cards(len(ranked), len(others)),
-        "matrix": _matrix(ranked, crossed),
-        "no_pairs": NO_PAIRS if crossed is None and len(study.model.columns) > 1 else "",
-        "surfaces": surfaces,
-        "regions": parts,
-        "audit": record,
-    }
+    said = "" if released is None else released.said
+    lede = opening_of(study, made, fit_check(study), {one.name: one.effect.support for one in ranked})
+    return ReportPage(
+        title=page_name(title, 200) if title else f"How {opening.model_name(study)} responds to its features",
+        lede=page_sentence(lede),
+        made=opening.today(),
+        models=[model],
+        opening=opening.facts(study, first, seconds, data_name),
+        facts=opening.details(study, first, curves, crossed, ale_rows(study), seconds, data_name, said),
+        plane=glance.all_features([*ranked, *others], len(ranked), parts),
+        notes=glance.notes(study, data_notes(study), [*ranked, *others], len(ranked)),
+        plain=_plain(ranked, panels, far),
+        outputs=[page_name(o) for o in study.model.outputs],
+        what=page_name(quantity(first, None)),
+        bounds=numbers(first.value_range),
+        unit=page_name(study.naming.target_unit, 20) if first.scale_label == "prediction" else "",
+        by=None if first.by is None else page_name(first.naming.name(first.by)),
+        groups=[named_value(g, first.naming, first.by, page_name, unit=False) for g in first.groups],
+        small_groups=small if released is None else 0,  # whose number the page knows
+        individual=kept,
+        quantile_rows=curves,
+        features=cards,
+        rows=[*cards, *(Row(**_listed(one, reach)) for one in others)],
+        only_cards=_only_cards(len(ranked), len(others)),
+        matrix=_matrix(ranked, crossed),
+        no_pairs=NO_PAIRS if crossed is None and len(study.model.columns) > 1 else "",
+        surfaces=surfaces,
+        regions=parts,
+        audit=record,
+        live=row,
+    )
 
 
-def _plain(
-    ranked: Sequence[Ranked], panels: Sequence[dict[str, Any]], far: Sequence[str]
-) -> list[dict[str, Any]]:
-    told = [one for one in ranked if one.reading.responds][:PLAIN_SENTENCES]
-    return [
-        {
-            "feature": one.number,
-            "name": one.text(),
-            "text": plain_words(one.reading, subject_text(one.effect, one.output)),
-            "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
-            "caution": _sentence(one.caution),
-            "far": far[one.number],
-            "picture": small_curve(
-                one.effect,
-                one.output,
-                LEAST_REACH * output_unit(one.effect, one.output),
-                _band(panels[one.number], one.output),
-            ),
-        }
-        for one in told
-    ]
+def _plain(ranked: Sequence[Ranked], panels: Sequence[FeaturePanel], far: Sequence[str]) -> list[Finding]:
+    found = []
+    for one in [one for one in ranked if one.reading.responds][:PLAIN_SENTENCES]:
+        text = plain_words(one.reading, subject_text(one.effect, one.output))
+        least = LEAST_REACH * output_unit(one.effect, one.output)
+        found.append(
+            Finding(
+                one.number,
+                one.text(),
+                [Side("", text)],
+                small_curve(one.effect, one.output, least, _band(panels[one.number], one.output)),
+                "hidden" if one.reading.hidden else strength_word(one.reading.strength),
+                [said for said in (_sentence(one.caution), far[one.number]) if said],
+            )
+        )
+    return found
 
 
-def _band(panel: dict[str, Any], output: int) -> tuple[Float, Float] | None:
+def _band(panel: FeaturePanel, output: int) -> tuple[Float, Float] | None:
     """What nine in ten rows do around the average, as the card has it."""
-    if "bands" not in panel:
+    if panel.bands is None:
         return None
-    bands = np.array(panel["bands"][output], dtype=np.float64) + panel["mean"][output]
+    bands = np.array(panel.bands[output], dtype=np.float64) + (panel.mean[output] or 0.0)
     return bands[0], bands[-1]
 
 
@@ -230,18 +235,19 @@ def _without_small_groups(one: Ranked, least: int) -> tuple[Ranked, int]:
 # --- cards -----------------------------------------------------------------------------------------
 
 
-def _curves_kept(ranked: Sequence[Ranked], panels: Sequence[dict[str, Any]]) -> int:
-    """How many rows' own curves the file has room for; the others leave the panels."""
+def _curves_kept(ranked: Sequence[Ranked], panels: Sequence[FeaturePanel]) -> int:
+    """How many rows' own curves the file has room for."""
     values = sum(len(one.effect.grid[0]) * len(one.effect.outputs) for one in ranked)
     # Each subgroup's averages take as much room as a row's own curve.
     others = values * (len(ranked[0].effect.groups) + OTHER_CURVES)
     kept = min(CURVES, max(5, (FILE_VALUES - others) // max(values, 1)))
-    kept = min(kept, *(len(panel.get("rows", ())) for panel in panels))
-    for panel in panels:
-        if "curves" in panel:
-            panel["curves"] = [own[:kept] for own in panel["curves"]]
-            panel["rows"] = panel["rows"][:kept]
-    return kept
+    return min(kept, *(len(panel.rows or ()) for panel in panels))
+
+
+def _with_curves(panel: FeaturePanel, kept: int) -> FeaturePanel:
+    if panel.curves is None or panel.rows is None:
+        return panel
+    return replace(panel, curves=[own[:kept] for own in panel.curves], rows=panel.rows[:kept])
 
 
 def _listed(one: Ranked, reach: float) -> dict[str, Any]:
@@ -250,63 +256,50 @@ def _listed(one: Ranked, reach: float) -> dict[str, Any]:
         "number": one.number,
         "name": one.text(),
         "full": one.text(300),
-        "shape": page_sentence(
-            f"{one.shape} ({page_name(one.reading.output, 30)})" if one.reading.several else one.shape
-        ),
-        "movement": numbers(one.decision.movement, PRINTED),
-        "strength": numbers(one.reading.strength, PRINTED),
-        "word": strength_word(one.reading.strength),
-        "heterogeneity": numbers(one.reading.heterogeneity or 0.0, PRINTED),
+        "models": [in_model(one.decision, one.number + 1)],
         "partner": one.partner,
         "spark": spark(one.effect, one.output, reach * output_unit(one.effect, one.output)),
     }
 
 
-def _card(one: Ranked, panel: dict[str, Any], reach: float, far: str) -> dict[str, Any]:
-    effect = one.effect
-    support = effect.support
-    readings = one.decision.readings
-    return {
+def _card(
+    one: Ranked,
+    panel: FeaturePanel,
+    reach: float,
+    far: str,
+    number: Mapping[str, int],
+    surfaces: Sequence[SurfacePanel],
+    parts: Sequence[Region],
+) -> Card:
+    """A feature with its picture; every card leads to its partner, its surfaces and its regions."""
+    effect, support, readings = one.effect, one.effect.support, one.decision.readings
+    pairs = [place for place, pair in enumerate(surfaces) if one.number in pair.features]
+    related = () if support is None else support.related[:3]
+    return Card(
         **_listed(one, reach),
-        "strengths": numbers([r.strength for r in readings], PRINTED),
-        "strength_words": [strength_word(r.strength) for r in readings],
-        "heterogeneities": numbers([r.heterogeneity or 0.0 for r in readings], PRINTED),
-        "outside": 0.0 if support is None else numbers(support.outside, PRINTED),
-        "correlation": None if support is None else numbers(support.correlation, 2),
-        "related": ""
-        if support is None
-        else ", ".join(page_name(effect.naming.name(name), 40) for name, _ in support.related[:3]),
-        "warning": _sentence(one.caution)[:-1] or None,
-        "far": far,
-        "readings": [page_sentence(r.sentence, effect.naming.name(one.name)) for r in readings],
-        "best": one.output,
-        "no_ale": one.no_ale,
-        "partner_link": "",
-        "pairs": [],
-        "region": None,
-        "panel": panel,
-    }
-
-
-def _link(
-    cards: list[dict[str, Any]], surfaces: Sequence[dict[str, Any]], parts: Sequence[dict[str, Any]]
-) -> None:
-    """Let every card lead to its surfaces and regions."""
-    number = {card["name"]: card["number"] for card in cards}
-    for card in cards:
-        if card["partner"] in number:
-            card["partner_link"] = f"#f{number[card['partner']]}"
-        for place, pair in enumerate(surfaces):
-            if card["number"] in pair["features"] and len(card["pairs"]) < CARD_PAIRS:
-                other = pair["names"][1 - pair["features"].index(card["number"])]
-                card["pairs"].append({"surface": place, "name": other})
-        card["region"] = next((i for i, part in enumerate(parts) if part["feature"] == card["number"]), None)
+        outside=0.0 if support is None else numbers(support.outside, PRINTED),
+        related=", ".join(page_name(effect.naming.name(name), 40) for name, _ in related),
+        warning=_sentence(one.caution)[:-1],
+        far=far,
+        best=one.output,
+        no_ale=one.no_ale,
+        partner_link=f"#f{number[one.partner]}" if one.partner is not None and one.partner in number else "",
+        pairs=pairs[:CARD_PAIRS],
+        region=next((i for i, part in enumerate(parts) if part.feature == one.number), None),
+        panel=replace(
+            panel,
+            strengths=numbers([r.strength for r in readings], PRINTED),
+            strength_words=[strength_word(r.strength) for r in readings],
+            heterogeneities=numbers([r.heterogeneity or 0.0 for r in readings], PRINTED),
+            readings=[page_sentence(r.sentence, effect.naming.name(one.name)) for r in readings],
+        ),
+    )
 
 
 # --- interactions ----------------------------------------------------------------------------------
 
 
-def _matrix(ranked: list[Ranked], crossed: Interactions | None) -> dict[str, Any] | None:
+def _matrix(ranked: list[Ranked], crossed: Interactions | None) -> Matrix | None:
     if crossed is None:
         return None
     number = {one.name: one.number for one in ranked}
@@ -327,9 +320,9 @@ def _matrix(ranked: list[Ranked], crossed: Interactions | None) -> dict[str, Any
         NOT_LOOKED_AT if gaps else "",
         unsupported_words(one.reading for one in ranked),
     )
-    return {
-        "features": [number[crossed.features[i]] for i in shown],
-        "strength": [numbers(of("strength", o) / units[o], PRINTED) for o in range(len(outputs))],
-        "h": [numbers(of("h", o), PRINTED) for o in range(len(outputs))],
-        "note": page_sentence("; ".join(note for note in notes if note)),
-    }
+    return Matrix(
+        [number[crossed.features[i]] for i in shown],
+        [numbers(of("strength", o) / units[o], PRINTED) for o in range(len(outputs))],
+        [numbers(of("h", o), PRINTED) for o in range(len(outputs))],
+        page_sentence("; ".join(note for note in notes if note)),
+    )

@@ -14,10 +14,22 @@ import numpy as np
 
 from icefield.core.study import Study
 from icefield.counts import counted
+from icefield.plots.panels import Panel
+from icefield.report import opening
 from icefield.report.means import Means
 from icefield.report.plain import numbers
 from icefield.report.ranked import Ranked
-from icefield.report.stills import against, plane
+from icefield.report.stills import Point, against, plane
+from icefield.report.view_model import (
+    DataNote,
+    Fit,
+    ModelFacts,
+    NamedColumn,
+    Region,
+    Score,
+    Share,
+    Shares,
+)
 from icefield.statistics.decision import Decisions
 from icefield.statistics.fit_check import fit_check
 from icefield.statistics.fit_score import (
@@ -47,15 +59,23 @@ NO_Y = "Not known: no observed targets were given. With y=, the page says how we
 # --- fit ---------------------------------------------------------------------------------------------
 
 
-def fit(study: Study, data_name: str | None = None, least: int = 0) -> dict[str, Any]:
+def model(
+    name: str, study: Study, made: Decisions, data_name: str | None, best: int = 0, least: int = 0
+) -> ModelFacts:
+    """One of the page's models; `best` is the output that is told of where there is no script."""
+    top = [page_name(study.naming.name(label), 30) for label in list(made)[:3]]
+    told = opening.model_text(study), opening.data_text(study, data_name)
+    return ModelFacts(name, *told, fit(study, data_name, least), shares(study, made, best), ", ".join(top))
+
+
+def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
     """Scores on the rows given and observed against predicted; without targets, why there are none.
 
     With `least`, the picture tells means of at least so many rows, and no quantiles.
     """
     seen, why = observed(study)
     if seen is None:
-        known = study.sample.y is not None
-        return {"scores": [], "picture": None, "caution": "", "why": f"Not known: {why}." if known else NO_Y}
+        return Fit(why=f"Not known: {why}." if study.sample.y is not None else NO_Y)
     check = fit_check(study)
     groups = [
         (_class_name(study.model.outputs[o]), bins)
@@ -67,17 +87,16 @@ def fit(study: Study, data_name: str | None = None, least: int = 0) -> dict[str,
             (name, replace(bins, low=None, high=None)) for name, bins in groups if bins.rows.min() >= least
         ]
     axes = ("predicted probability", "observed share") if seen.classes else ("predicted", "observed")
-    return {
-        "scores": _class_scores(study, seen) if seen.classes else _number_scores(study, seen),
-        "rows": _rows_scored(seen) + (f", {page_name(data_name, 60)}" if data_name else ""),
-        "picture": against(groups, axes, seen.classes) if groups else None,
-        "names": [name for name, _ in groups],
-        "classes": seen.classes,
-        "about": _about(seen, groups),
-        "caution": "" if check is None else check.caution,
-        "carried": "" if check is None or check.caution else f"{fit_words(check)}.",
-        "why": "",
-    }
+    return Fit(
+        scores=_class_scores(study, seen) if seen.classes else _number_scores(study, seen),
+        rows=_rows_scored(seen) + (f", {page_name(data_name, 60)}" if data_name else ""),
+        picture=against(groups, axes, seen.classes) if groups else None,
+        names=[name for name, _ in groups],
+        classes=seen.classes,
+        about=_about(seen, groups),
+        caution="" if check is None else check.caution,
+        carried="" if check is None or check.caution else f"{fit_words(check)}.",
+    )
 
 
 def _rows_scored(seen: Observed) -> str:
@@ -88,29 +107,19 @@ def _rows_scored(seen: Observed) -> str:
     return f"on the {counted(len(seen.rows))} rows given"
 
 
-def _score(name: str, value: str, meaning: str) -> dict[str, str]:
-    return {"name": name, "value": value, "meaning": meaning}
-
-
-def _number_scores(study: Study, seen: Observed) -> list[dict[str, str]]:
+def _number_scores(study: Study, seen: Observed) -> list[Score]:
     unit = f" {name_text(study.naming.target_unit, 20)}" if study.naming.target_unit else ""
     found = []
     several = len(study.model.outputs) > 1
     for o, output in enumerate(study.model.outputs[:3]):
         of = f", {page_name(output, 30)}" if several else ""
-        share = explained(seen)[o]
+        share, error = explained(seen)[o], float(root_mean_square(seen)[o])
         if np.isfinite(share):
-            said = "share of the variance explained"
-            found.append(_score(f"R²{of}", _share_text(float(share)), said))
-        found.append(
-            _score(
-                f"RMSE{of}", number_text(float(root_mean_square(seen)[o])) + unit, "root mean squared error"
-            )
-        )
+            found.append(Score(f"R²{of}", _share_text(float(share)), "share of the variance explained"))
+        found.append(Score(f"RMSE{of}", number_text(error) + unit, "root mean squared error"))
         if not several:
-            found.append(
-                _score("MAE", number_text(float(mean_absolute(seen)[o])) + unit, "mean absolute error")
-            )
+            error = float(mean_absolute(seen)[o])
+            found.append(Score("MAE", number_text(error) + unit, "mean absolute error"))
     return found
 
 
@@ -118,29 +127,21 @@ def _share_text(share: float) -> str:
     return number_text(share, decimals=3 if share > 0.985 else 2)
 
 
-def _class_scores(study: Study, seen: Observed) -> list[dict[str, str]]:
+def _class_scores(study: Study, seen: Observed) -> list[Score]:
     found = []
     if seen.truth.shape[1] == 1:
         area = ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
         if np.isfinite(area):
-            name = _class_name(study.model.outputs[0])
-            found.append(
-                _score(
-                    "AUC",
-                    _share_text(area),
-                    f"how often a row of {name} is ranked above another; 0.5 is chance",
-                )
-            )
+            said = f"how often a row of {_class_name(study.model.outputs[0])} is ranked above another; 0.5 is chance"
+            found.append(Score("AUC", _share_text(area), said))
     right = accuracy(seen)
     if right is not None:
-        usual = f"the commonest class alone: {100 * right[1]:.0f}\u00a0%"
-        found.append(
-            _score("Accuracy", f"{100 * right[0]:.0f}\u00a0%", f"of rows have the likeliest class; {usual}")
-        )
+        said = f"of rows have the likeliest class; the commonest class alone: {100 * right[1]:.0f}\u00a0%"
+        found.append(Score("Accuracy", f"{100 * right[0]:.0f}\u00a0%", said))
     loss = log_loss(seen)
     if loss is not None:
         found.append(
-            _score("Log loss", number_text(loss[0]), f"the classes’ shares alone: {number_text(loss[1])}")
+            Score("Log loss", number_text(loss[0]), f"the classes’ shares alone: {number_text(loss[1])}")
         )
     return found
 
@@ -187,29 +188,17 @@ def far_from_curve(study: Study, one: Ranked, means: Means | None) -> str:
 # --- shares ------------------------------------------------------------------------------------------
 
 
-def shares(study: Study, made: Decisions, best: int) -> dict[str, Any] | None:
+def shares(study: Study, made: Decisions, best: int) -> Shares | None:
     """Of what the predictions' variance consists, per output; `best` is the output shown where there is no script."""
     found = variance_shares(study, made)
     if found is None:
         return None
     parts = []
-    for o in range(len(found.alone)):
-        whole = _whole_percent([float(found.alone[o]), float(found.pairs[o]), float(found.rest[o])])
-        parts.append(
-            {
-                "output": page_name(study.model.outputs[o]),
-                "alone": whole[0],
-                "pairs": whole[1],
-                "rest": whole[2],
-                "exact": numbers([found.alone[o], found.pairs[o], found.rest[o]], 4),
-            }
-        )
+    for output, *own in zip(study.model.outputs, found.alone, found.pairs, found.rest):
+        alone, pairs, rest = _whole_percent([float(one) for one in own])
+        parts.append(Share(page_name(output), alone, pairs, rest, numbers(own, 4)))
     left_out = len(made) < len(study.model.columns)
-    return {
-        "outputs": parts,
-        "best": best,
-        "note": _shares_note(found.n_pairs, found.rows, found.pair_rows, left_out),
-    }
+    return Shares(parts, best, _shares_note(found.n_pairs, found.rows, found.pair_rows, left_out))
 
 
 def _whole_percent(shares: list[float]) -> list[int]:
@@ -239,87 +228,53 @@ def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str
 # --- the plane ---------------------------------------------------------------------------------------
 
 
-def all_features(
-    ranked: Sequence[Ranked], cards: int, parts: Sequence[dict[str, Any]] = ()
-) -> dict[str, Any]:
-    """All features by strength and differences, whether the average of one of them hides what rows do, and where regions lead."""
-    removed = {part["feature"]: part["removed"] for part in parts}
-    points = [
-        {
-            "name": one.text(60),
-            "link": f"#f{one.number}" if one.number < cards else f"#r{one.number}",
-            "strength": numbers(one.reading.strength, 6),
-            "differences": numbers(one.reading.heterogeneity or 0.0, 6),
-            "hidden": one.reading.hidden,
-            "removed": removed.get(one.number),
-        }
-        for one in ranked
-    ]
-    return {
-        "picture": plane(points),
-        "count": len(points),
-        "hidden": any(p["hidden"] for p in points),
-        "regions": bool(removed),
-    }
+def all_features(ranked: Sequence[Ranked], cards: int, parts: Sequence[Region] = ()) -> Panel:
+    """All features by strength and differences, and where regions lead."""
+    removed = {part.feature: part.removed for part in parts}
+    points = []
+    for one in ranked:
+        size = one.reading.strength, one.reading.heterogeneity or 0.0
+        points.append(
+            Point(one.text(60), _link(one.number, cards), *size, one.reading.hidden, removed.get(one.number))
+        )
+    return plane(points)
+
+
+def _link(number: int, cards: int) -> str:
+    """To a feature's card, or to its row in the table where it has none."""
+    return f"#{'f' if number < cards else 'r'}{number}"
 
 
 # --- the data ----------------------------------------------------------------------------------------
 
 
-def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) -> list[dict[str, Any]]:
+def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) -> list[DataNote]:
     """What is odd about columns, a sentence each, with links to those on the page."""
     place = {one.name: one.number for one in ranked}
 
-    def named(columns: Sequence[tuple[Any, str]]) -> list[dict[str, Any]]:
-        out = []
-        for column, text in columns[:NAMED]:
-            number = place.get(column)
-            link = "" if number is None else f"#f{number}" if number < cards else f"#r{number}"
-            out.append({"name": page_name(study.naming.name(column)), "text": text, "link": link})
-        return out
+    def note(title: str, what: str, columns: Sequence[tuple[Any, str]], rest: str) -> DataNote:
+        named = [
+            NamedColumn(page_name(study.naming.name(column)), text, _link(place[column], cards) if column in place else "")
+            for column, text in columns[:NAMED]
+        ]  # fmt: skip
+        return DataNote(title, what, named, max(0, len(columns) - NAMED), rest)
 
     said = []
     if found.perfect:
         columns = [(name, f"{100 * min(told, 1.0):.0f}\u00a0%") for name, told in found.perfect]
-        rest = (
-            "Is it known before what is predicted?"
-            if len(columns) == 1
-            else "Are they known before what is predicted?"
-        )
-        said.append(
-            _note(
-                "Suspiciously perfect",
-                "the share of the target’s variance that the column tells alone",
-                columns,
-                named,
-                rest,
-            )
-        )
-    if found.copies:
-        for same in found.copies[:NAMED]:
-            said.append(
-                _note("The same in every row", "", [(name, "") for name in same], named,
-                      "The model may use any of them: their curves share one effect.")
-            )  # fmt: skip
+        what = "the share of the target’s variance that the column tells alone"
+        rest = f"{'Is it' if len(columns) == 1 else 'Are they'} known before what is predicted?"
+        said.append(note("Suspiciously perfect", what, columns, rest))
+    for same in found.copies[:NAMED]:
+        rest = "The model may use any of them: their curves share one effect."
+        said.append(note("The same in every row", "", [(name, "") for name in same], rest))
     if found.constant:
-        said.append(
-            _note("One value only", "", [(name, "") for name in found.constant], named, "Nothing can be said of it from this data."
-                  if len(found.constant) == 1 else "Nothing can be said of them from this data.")
-        )  # fmt: skip
+        rest = f"Nothing can be said of {'it' if len(found.constant) == 1 else 'them'} from this data."
+        said.append(note("One value only", "", [(name, "") for name in found.constant], rest))
     if found.missing:
         columns = [(name, _percent(share)) for name, share in found.missing]
-        said.append(_note("Missing values", "share of the rows", columns, named, ""))
+        said.append(note("Missing values", "share of the rows", columns, ""))
     return said
-
-
-def _note(title: str, what: str, columns: Sequence[tuple[Any, str]], named: Any, rest: str) -> dict[str, Any]:
-    return {
-        "title": title,
-        "what": what,
-        "columns": named(columns),
-        "more": max(0, len(columns) - NAMED),
-        "rest": rest,
-    }
 
 
 def _percent(share: float) -> str:

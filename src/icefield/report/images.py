@@ -28,6 +28,17 @@ from icefield.plots.panels import (
     Strip,
     value_range,
 )
+from icefield.report.view_model import (
+    Ale,
+    Card,
+    CurvePanel,
+    Group,
+    Histogram,
+    Interval,
+    MeansSeen,
+    RegionPanel,
+    SurfacePanel,
+)
 from icefield.typing import Float
 
 # The page's own colours, which a style sheet gives it elsewhere.
@@ -77,19 +88,15 @@ def _painted(panel: Panel) -> Panel:
 # --- what the page holds, as panels ------------------------------------------------------------------
 
 
-def _interval(
-    found: dict[str, Any], output: int, x: Float, known: NDArray[np.bool_], levels: bool
-) -> list[Mark]:
+def _interval(found: Interval, output: int, x: Float, known: NDArray[np.bool_], levels: bool) -> list[Mark]:
     """A learner's intervals: dashed for each point, dotted for the whole curve."""
-    low, high, band_low, band_high = (_array(end) for end in found["ends"][output])
+    low, high, band_low, band_high = (_array(end) for end in found.ends[output])
     if levels:
-        return [
-            Dots(x, np.full(len(x), np.nan), colour="accent", low=low, high=high, label=found["labels"][0])
-        ]
+        return [Dots(x, np.full(len(x), np.nan), colour="accent", low=low, high=high, label=found.labels[0])]
     drawn = [
-        (low, 1, found["labels"][0]),
+        (low, 1, found.labels[0]),
         (high, 1, None),
-        (band_low, 2, found["labels"][1]),
+        (band_low, 2, found.labels[1]),
         (band_high, 2, None),
     ]
     return [
@@ -99,19 +106,19 @@ def _interval(
 
 
 def card_panel(
-    card: dict[str, Any], output: int, what: str, bounds: Sequence[float | None], groups: Sequence[str] = (), *,
+    card: Card, output: int, what: str, bounds: Sequence[float | None], groups: Sequence[str] = (), *,
     small: bool = False,
 ) -> Panel:  # fmt: skip
     """A feature's card, of one output, with its groups and what was observed; for several models their curves."""
-    panel = card["panel"]
+    panel = card.panel
     axis, x, known = _axis(panel)
     marks: list[Mark] = []
-    strip = _strip(panel, x, known)
+    strip = _strip(panel.histogram, x, known)
     if strip is not None:
         marks.append(strip)
     levels = axis.kind == "category"
-    if "bands" in panel:
-        quantiles = _array(panel["bands"][output]) + panel["mean"][output]
+    if panel.bands is not None:
+        quantiles = _array(panel.bands[output]) + _array(panel.mean[output])
         low_end, high_end = bounds
         quantiles = np.clip(
             quantiles, -np.inf if low_end is None else low_end, np.inf if high_end is None else high_end
@@ -131,30 +138,30 @@ def card_panel(
                         high=ends[1][apart],
                     )
                 )
-    if "interval" in panel and not small:
-        marks += _interval(panel["interval"], output, x, known, levels)
+    if panel.interval is not None and not small:
+        marks += _interval(panel.interval, output, x, known, levels)
     if axis.missing is not None:
         marks.append(Rule(x=(float(x[known].max()) + axis.missing) / 2, dashed=True))
-    if "ale" in panel and not small:
-        marks += _ale(panel, output, levels, x[known])
-    if "observed" in panel and not small:
-        marks += _means(panel["observed"], output, levels, x[known], axis.missing)
-    faded = np.isin(np.arange(len(x)), panel["low"])[known] if panel["low"] and not small else None
-    several = "change" in card
-    for number, group in enumerate(panel["groups"] if several or not small else []):
+    if panel.ale is not None and not small:
+        marks += _ale(panel.ale, output, levels, x[known], panel.mean[output])
+    if panel.observed is not None and not small:
+        marks += _means(panel.observed, output, levels, x[known], axis.missing)
+    faded = np.isin(np.arange(len(x)), panel.low)[known] if panel.low and not small else None
+    several = card.change is not None
+    for number, group in enumerate(panel.groups if several or not small else []):
         aside = 0.0 if several else -BESIDE - 0.06 * number
         curve, look = (
-            _array(group["average"][output]),
+            _array(group.average[output]),
             {"colour": number, "label": groups[number] if groups else None},
         )
         marks += _curve(
             x, curve, known, levels, look, 1.25 if several else 0.95, aside, faded if several else None
         )
     if not several:
-        beside = bool(panel["groups"]) and not small  # groups, of which all rows stand back
+        beside = bool(panel.groups) and not small  # groups, of which all rows stand back
         look = {"colour": "muted" if beside else "accent", "label": "all rows" if beside else None}
-        marks += _curve(x, _array(panel["average"][output]), known, levels, look, 1.25, 0.0, faded)
-    return _framed(panel, axis, what if not small else "", marks)
+        marks += _curve(x, _array(panel.average[output]), known, levels, look, 1.25, 0.0, faded)
+    return _framed(axis, what if not small else "", marks)
 
 
 def _curve(
@@ -172,16 +179,16 @@ def _curve(
     )
 
 
-def _means(seen: dict[str, Any], output: int, levels: bool, x: Float, missing: float | None) -> list[Mark]:
+def _means(seen: MeansSeen, output: int, levels: bool, x: Float, missing: float | None) -> list[Mark]:
     """Means observed and predicted of the rows near each place: rings and dashes."""
-    at = _array(seen["x"])
+    at = _array(seen.x)
     inside = np.isfinite(at) if levels else (at >= x.min()) & (at <= x.max())
-    truth, predicted = ([_array(seen[name][output])[inside] for name in ("truth", "predicted")] if len(at) else [np.zeros(0)] * 2)  # fmt: skip
+    truth, predicted = ([_array(getattr(seen, name)[output])[inside] for name in ("truth", "predicted")] if len(at) else [np.zeros(0)] * 2)  # fmt: skip
     at = at[inside] + (0.28 if levels else 0.0)
-    if seen["missing"] and missing is not None:
+    if seen.missing and missing is not None:
         at = np.append(at, missing)
         truth, predicted = (
-            np.append(own, gone[output]) for own, gone in zip((truth, predicted), seen["missing"])
+            np.append(own, gone[output]) for own, gone in zip((truth, predicted), map(_array, seen.missing))
         )
     if not len(at):
         return []
@@ -191,59 +198,48 @@ def _means(seen: dict[str, Any], output: int, levels: bool, x: Float, missing: f
     ]
 
 
-def region_panel(panel: dict[str, Any], output: int, what: str) -> Panel:
+def region_panel(panel: RegionPanel, output: int, what: str) -> Panel:
     """The curves of all regions, and that of all rows, each around its own mean."""
     axis, x, known = _axis(panel)
     marks: list[Mark] = []
-    for number, own in enumerate([panel, *panel["groups"]]):
-        y = _array(own["average"][output]) - own["mean"][output]
-        colour, dashed = ("muted", 1) if number == 0 else (number - 1, 0)
-        if axis.kind == "category":
-            marks.append(Dots(x, y, colour=colour, size=1.1))
-        else:
-            marks.append(
-                Line(x[known], y[known], colour=colour, dashed=dashed, width=0.8 if number == 0 else 1.15)
-            )
-    return _framed(panel, axis, f"change in {what}", marks)
+    curves: list[CurvePanel | Group] = [panel, *panel.groups]
+    for number, own in enumerate(curves):
+        y = _array(own.average[output]) - _array(own.mean[output])
+        look = {"colour": number - 1} if number else {"colour": "muted"}
+        marks += _curve(x, y, known, axis.kind == "category", look, 1.15 if number else 0.8, 0.0, None)
+    return _framed(axis, f"change in {what}", marks)
 
 
-def surface_panel(pair: dict[str, Any], output: int, what: str) -> Panel:
+def surface_panel(pair: SurfacePanel, output: int, what: str) -> Panel:
     """The joint effect of two features, blank where there is no such data."""
-    z = np.where(np.array(pair["low"], dtype=bool), np.nan, _array(pair["level"][output])).T
+    z = np.where(np.array(pair.low, dtype=bool), np.nan, _array(pair.level[output])).T
     finite = z[np.isfinite(z)]
     scale = ColourScale(
         float(finite.min()) if len(finite) else 0.0, float(finite.max()) if len(finite) else 1.0, what
     )
-    x, y = (_edges(_array(pair[letter])) for letter in "xy")
+    x, y = _edges(_array(pair.x)), _edges(_array(pair.y))
     axes = [
-        Axis(own["label"], own["kind"], edges[0], edges[-1], tuple(own["ticks"]))
-        for own, edges in zip(pair["axes"], (x, y))
+        Axis(own.label, own.kind, edges[0], edges[-1], tuple(own.ticks))
+        for own, edges in zip(pair.axes, (x, y))
     ]
     return Panel(axes[0], axes[1], (Field(x, y, z, scale),), scale=scale)
 
 
-def _axis(panel: dict[str, Any]) -> tuple[Axis, Float, Any]:
-    own, x = panel["axis"], _array(panel["x"])
-    if own["kind"] == "category":
-        axis = Axis(own["label"], "category", -0.5, len(own["ticks"]) - 0.5, tuple(own["ticks"]))
+def _axis(panel: CurvePanel) -> tuple[Axis, Float, Any]:
+    own, x = panel.axis, _array(panel.x)
+    if own.kind == "category":
+        axis = Axis(own.label, "category", -0.5, len(own.ticks) - 0.5, tuple(own.ticks))
         return axis, x, np.ones(len(x), dtype=bool)
-    known = np.ones(len(x), dtype=bool) if own["missing"] is None else np.arange(len(x)) < len(x) - 1
+    known = np.ones(len(x), dtype=bool) if own.missing is None else np.arange(len(x)) < len(x) - 1
     low, high = float(np.nanmin(x[known])), float(np.nanmax(x[known]))
     return (
-        Axis(
-            own["label"],
-            own["kind"],
-            low,
-            own["missing"] if own["missing"] is not None else high,
-            (),
-            own["missing"],
-        ),
+        Axis(own.label, own.kind, low, high if own.missing is None else own.missing, (), own.missing),
         x,
         known,
     )
 
 
-def _framed(panel: dict[str, Any], axis: Axis, what: str, marks: list[Mark]) -> Panel:
+def _framed(axis: Axis, what: str, marks: list[Mark]) -> Panel:
     low, high = value_range(marks) or (0.0, 1.0)
     flip = axis.kind == "category" and sum(len(t) + 2 for t in axis.ticks) > 70
     return Panel(
@@ -254,23 +250,21 @@ def _framed(panel: dict[str, Any], axis: Axis, what: str, marks: list[Mark]) -> 
     )
 
 
-def _strip(panel: dict[str, Any], x: Float, known: Any) -> Strip | None:
-    found = panel["histogram"]
-    if not found or not found["share"]:
+def _strip(found: Histogram | None, x: Float, known: Any) -> Strip | None:
+    if not found or not found.share:
         return None
-    share = _array(found["share"])
-    if "edges" not in found:
+    share = _array(found.share)
+    if found.edges is None:
         return Strip(x - 0.35, x + 0.35, share)
-    edges, low, high = _array(found["edges"]), x[known].min(), x[known].max()
+    edges, low, high = _array(found.edges), x[known].min(), x[known].max()
     shown = (edges[1:] > low) & (edges[:-1] < high)
     if not shown.any():
         return None
     return Strip(np.maximum(edges[:-1][shown], low), np.minimum(edges[1:][shown], high), share[shown])
 
 
-def _ale(panel: dict[str, Any], output: int, levels: bool, x: Float) -> list[Mark]:
-    ale = panel["ale"]
-    at, y = _array(ale["x"]), _array(ale["y"][output]) - ale["mean"][output] + panel["mean"][output]
+def _ale(ale: Ale, output: int, levels: bool, x: Float, level: Any) -> list[Mark]:
+    at, y = _array(ale.x), _array(ale.y[output]) - _array(ale.mean[output]) + level
     if levels:
         return [Dots(at + BESIDE, y, colour="ale", pattern=3, size=0.9, label="ALE")]
     inside = (at >= x.min()) & (at <= x.max())

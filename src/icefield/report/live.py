@@ -10,15 +10,15 @@ from icefield.core.portable_model import portable_model
 from icefield.core.study import Study
 from icefield.errors import InputError
 from icefield.report.card_data import Place, raw, texts
+from icefield.report.view_model import LiveFeature, LiveRow, LiveStart, LiveWords
 from icefield.statistics.every_effect import every_effect
 from icefield.wording.labels import predicted_text
 from icefield.wording.names import name_text, page_name
 
-VERSION = 1  # of the block, as `page/report.schema.json` says
 MOST_FEATURES = 60
 
 
-def live_row(study: Study) -> dict[str, Any]:
+def live_row(study: Study) -> LiveRow:
     """What the page needs to evaluate the model itself; an error, with the reason, for models that are not read as trees."""
     model = portable_model(study)
     effects = every_effect(study, None)
@@ -31,42 +31,37 @@ def live_row(study: Study) -> dict[str, Any]:
         place = Place(effect)
         values = effect.grid[0]
         features.append(
-            {"key": _key(name), "name": page_name(study.naming.name(name)), "axis": place.axis(), "x": place(values),
-             "values": raw(values), "texts": texts(effect, values), "ordered": bool(effect.ordered[0])}
+            LiveFeature(_key(name), page_name(study.naming.name(name)), place.axis(), place(values), raw(values),
+                        texts(effect, values), bool(effect.ordered[0]))
         )  # fmt: skip
     for rule in model["encode"]:
         rule["name"] = _key(rule["name"])
         if rule["kind"] == "level":
             rule["codes"] = [[raw(np.array([level], object))[0], code] for level, code in rule["codes"]]
-    return {
-        "v": VERSION,
-        "model": model,
-        "features": features,
-        "rows": _rows(study),
-        "selected": list(study.model.selected),
-        "words": [_words(study, output) for output in range(len(study.model.outputs))],
-    }
+    words = [_words(study, output) for output in range(len(study.model.outputs))]
+    return LiveRow(model, features, _rows(study), list(study.model.selected), words)
 
 
-def _words(study: Study, output: int) -> dict[str, str]:
+def _words(study: Study, output: int) -> LiveWords:
     """What the page says of a prediction, with places for numbers: {value}, {before} and {difference}."""
     model, naming = study.model, study.naming
     of = output if len(model.outputs) > 1 else None
     unit = f" {naming.target_unit}" if naming.target_unit else ""
     what = predicted_text(naming, model.scale_label, model.outputs, of)
     said = f"{{value}}{unit}, {what.replace('{', '(').replace('}', ')')}"
-    return {
-        "output": name_text(str(model.outputs[output]), 60), "same": f"{said} of this row as it is",
-        "more": f"{said}, {{difference}}{unit} more than {{before}}{unit} of the row as it is",
-        "less": f"{said}, {{difference}}{unit} less than {{before}}{unit} of the row as it is",
-    }  # fmt: skip
+    return LiveWords(
+        name_text(str(model.outputs[output]), 60),
+        f"{said} of this row as it is",
+        f"{said}, {{difference}}{unit} more than {{before}}{unit} of the row as it is",
+        f"{said}, {{difference}}{unit} less than {{before}}{unit} of the row as it is",
+    )
 
 
 def _key(name: Any) -> str:
     return str(name)
 
 
-def _rows(study: Study) -> list[dict[str, Any]]:
+def _rows(study: Study) -> list[LiveStart]:
     """Rows at quantiles of the predictions, as their values; the one in the middle comes first."""
     predicted = study.predictions()[:, 0]
     order = np.argsort(predicted, kind="stable")
@@ -81,5 +76,5 @@ def _rows(study: Study) -> list[dict[str, Any]]:
         at = int(order[min(len(order) - 1, int(share * len(order)))])
         one = study.sample.table.take(np.array([at]))
         values = {_key(name): raw(one.column(name).shown())[0] for name in study.model.columns}
-        found.append({"said": said, "values": values, "predicted": float(predicted[at])})
+        found.append(LiveStart(said, values, float(predicted[at])))
     return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from icefield.core.hashes import hashed_rows, predictions_hash, table_hash
 from icefield.counts import counted
 from icefield.effect import Effect
+from icefield.report.view_model import Fact
 from icefield.statistics.interactions import Interactions
 from icefield.wording.labels import predicted_text
 from icefield.wording.names import page_name, page_sentence
@@ -26,7 +28,7 @@ def model_name(study: Study) -> str:
     return page_name(type(native).__name__)
 
 
-def facts(study: Study, effect: Effect, seconds: float, data_name: str | None = None) -> list[dict[str, str]]:
+def facts(study: Study, effect: Effect, seconds: float, data_name: str | None = None) -> list[Fact]:
     """Model, data, computation and time, for the top of the page."""
     computed, what = f"{how(study)}, {_over(study, effect)}", _scale_text(study)
     if what != "prediction":  # which says nothing
@@ -48,7 +50,7 @@ def details(
     seconds: float,
     data_name: str | None = None,
     released: str = "",
-) -> list[dict[str, str]]:
+) -> list[Fact]:
     """Everything there is to say of how the page was made; `curves` are the rows behind its bands, `released` what was coarsened."""
     model, table, plan = study.model, study.sample.table, study.plan
     baseline = ""
@@ -89,8 +91,13 @@ def rows_used(crossed: Interactions) -> str:
     return "; ".join(note.split(";")[0].split(":")[0] for note in crossed.notes)
 
 
-def _listed(*found: tuple[str, str]) -> list[dict[str, str]]:
-    return [{"term": term, "text": text} for term, text in found]
+def _listed(*found: tuple[str, str]) -> list[Fact]:
+    return [Fact(term, text) for term, text in found]
+
+
+def today() -> str:
+    """When the page is made."""
+    return datetime.now().astimezone().strftime("%d %B %Y, %H:%M")
 
 
 def model_text(study: Study) -> str:

@@ -9,7 +9,7 @@ from icefield.core.effects import Request, compute_effects
 from icefield.core.study import Study
 from icefield.effect import Effect
 from icefield.report.card_data import surface_panel
-from icefield.report.plain import PRINTED, numbers
+from icefield.report.view_model import SurfacePanel
 from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.decision import Decision
 from icefield.statistics.ice_statistics import output_unit
@@ -59,22 +59,12 @@ class Surfaces:
             alone = [(asked[name],) for name in grids]
             self.singles = Request(sets=alone, grid=grids, rows=rows, spread=False)
 
-    def panels(self, alone: Sequence[Effect], least: int = 0) -> list[dict[str, Any]]:
+    def panels(self, alone: Sequence[Effect], least: int = 0) -> list[SurfacePanel]:
         """The surfaces as the page draws them; `alone` are the answers to `singles`, cells of fewer than `least` rows count as empty."""
         single = {effect.features[0]: effect for effect in alone}
-        return [
-            surface_panel(
-                effect,
-                (single[effect.features[0]], single[effect.features[1]]),
-                {
-                    "strength": numbers(size, PRINTED),
-                    "h": numbers(h, PRINTED),
-                    "strengths": numbers([size for size, _ in self._every[names]], PRINTED),
-                    "hs": numbers([h for _, h in self._every[names]], PRINTED),
-                    "features": [self._place[name] for name in names],
-                    "rows": effect.n_rows,
-                },
-                least,
-            )
-            for (names, (size, h)), effect in zip(self._strongest, self._effects)
-        ]
+        found = []
+        for (names, _), effect in zip(self._strongest, self._effects):
+            own = single[effect.features[0]], single[effect.features[1]]
+            places = [self._place[name] for name in names]
+            found.append(surface_panel(effect, own, self._every[names], places, least))
+        return found

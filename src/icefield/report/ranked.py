@@ -15,6 +15,8 @@ import numpy as np
 from icefield.core.effects import Request
 from icefield.core.study import Study
 from icefield.effect import Effect
+from icefield.report.plain import PRINTED, numbers
+from icefield.report.view_model import InModel
 from icefield.sampling import BAND_CURVES, STEP_ROWS
 from icefield.statistics.ale import ales, ales_beforehand
 from icefield.statistics.decision import Decision
@@ -71,10 +73,6 @@ class Ranked:
     def output(self) -> int:
         """The output this feature moves most."""
         return self.effect.outputs.index(self.reading.output)
-
-    @property
-    def shape(self) -> str:
-        return shape_words(self.reading)
 
     @property
     def caution(self) -> str:
@@ -141,6 +139,20 @@ class Cards:
 def without_cards(made: Sequence[Decision], first: int) -> list[Ranked]:
     """The features from a place on, by what was decided of them alone."""
     return [Ranked(first + place, decision, decision.effect) for place, decision in enumerate(made)]
+
+
+def in_model(decision: Decision, rank: int) -> InModel:
+    """What a model makes of a feature; where outputs differ, of the one that it moves most."""
+    reading = decision.reading
+    shape = shape_words(reading)
+    return InModel(
+        rank,
+        numbers(decision.movement, PRINTED),
+        numbers(reading.strength, PRINTED),
+        numbers(reading.heterogeneity or 0.0, PRINTED),
+        reading.hidden,
+        page_sentence(f"{shape} ({page_name(reading.output, 30)})" if reading.several else shape),
+    )
 
 
 def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -> Effect:

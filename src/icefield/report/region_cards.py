@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from icefield.core.study import Study
 from icefield.report.card_data import regions_panel
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import Ranked
+from icefield.report.view_model import LedgerLine, Region, Rule
 from icefield.statistics.reading import Reading, read_effect
 from icefield.statistics.region_ledger import explained, ledger
 from icefield.statistics.regions import Regions, regions
@@ -20,7 +20,7 @@ from icefield.wording.values import number_text, range_decimals
 REGIONS = 6
 
 
-def region_cards(study: Study, ranked: Sequence[Ranked]) -> list[dict[str, Any]]:
+def region_cards(study: Study, ranked: Sequence[Ranked]) -> list[Region]:
     """For the features about which rows disagree most, the rules that split them into parts that agree."""
     differing = [one for one in ranked if one.reading.curves_differ]
     differing = sorted(differing, key=lambda one: -(one.reading.heterogeneity or 0.0))[:REGIONS]
@@ -28,45 +28,34 @@ def region_cards(study: Study, ranked: Sequence[Ranked]) -> list[dict[str, Any]]
     return [_card(study, one, parts) for one, parts in found if len(parts) > 1]
 
 
-def _card(study: Study, one: Ranked, found: Regions) -> dict[str, Any]:
+def _card(study: Study, one: Ranked, found: Regions) -> Region:
     output = one.output
     own = {rule: read_effect(effect).each[output] for rule, effect in found.effect.groups.items()}
     signed = runs_one_way([*own.values()])
     sizes = size_texts([*own.values()], signed)
+    what = subject_text(found.effect, output)
     rules = [
-        {
-            "rule": page_name(rule, 200),
-            "share": numbers(share, PRINTED),
-            "heterogeneity": numbers(left, PRINTED),
-            "size": size,
-            "effect": page_sentence(_told(reading, subject_text(found.effect, output))),
-        }
-        for (rule, reading), size, share, left in zip(
-            own.items(), sizes, found["share"], found["heterogeneity"]
-        )
+        Rule(page_name(rule, 200), numbers(share, PRINTED), size, page_sentence(_told(reading, what)))
+        for (rule, reading), size, share in zip(own.items(), sizes, found["share"])
     ]
-    return {
-        "feature": one.number,
-        "name": one.text(),
-        "output": output,
-        "removed": numbers(found.removed, PRINTED),
-        "sizes": _together(sizes, one),
-        "signed": signed,
-        "rules": rules,
-        "ledger": [
-            {
-                "cut": page_name(cut.words.split(" | ")[0], 200),
-                "removed": numbers(cut.removed, PRINTED),
-                "why_not": cut.why_not,
-            }
+    return Region(
+        feature=one.number,
+        name=one.text(),
+        output=output,
+        removed=numbers(found.removed, PRINTED),
+        sizes=_together(sizes, one),
+        signed=signed,
+        rules=rules,
+        ledger=[
+            LedgerLine(page_name(cut.words.split(" | ")[0], 200), numbers(cut.removed, PRINTED), cut.why_not)
             for cut in ledger(study, found)
         ],
-        "explained": [
+        explained=[
             numbers(explained(one.reading.strength, one.reading.heterogeneity or 0.0, removed), PRINTED)
             for removed in (0.0, found.removed)
         ],
-        "panel": regions_panel(found.effect),
-    }
+        panel=regions_panel(found.effect),
+    )
 
 
 def runs_one_way(readings: Sequence[Reading]) -> bool:

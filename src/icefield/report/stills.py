@@ -6,7 +6,7 @@ All but the last are panels as `icefield.plots` describes them, drawn by the pag
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from icefield.plots.coordinates import Coordinates
 from icefield.plots.panels import Axis, Band, Dots, Ends, Line, Mark, Named, Panel, Rings
 from icefield.plots.ticks import nice_ticks
 from icefield.report.card_data import frequent
+from icefield.report.view_model import Spark
 from icefield.statistics.fit_score import Bins
 from icefield.statistics.ice_statistics import shown_points
 from icefield.typing import Float
@@ -25,33 +26,37 @@ MANY_LEVELS = 24
 SPARK = (96.0, 24.0)
 
 
-def plane(points: Sequence[dict[str, Any]]) -> Panel:
-    """Features by how far their average moves (across) and how much rows disagree (up), strongest first.
+@dataclass(frozen=True)
+class Point:
+    """A feature in the plane; `removed` is the share of its differences that regions remove."""
 
-    Parameters
-    ----------
-    points : dicts with ``name``, ``link``, ``strength``, ``differences``, ``hidden`` and ``removed``, the share of the
-        differences that regions remove
-    """
-    x = np.array([p["strength"] for p in points], dtype=np.float64)
-    y = np.array([p["differences"] for p in points], dtype=np.float64)
+    name: str
+    link: str
+    strength: float
+    differences: float
+    hidden: bool
+    removed: float | None = None
+
+
+def plane(points: Sequence[Point]) -> Panel:
+    """Features by how far their average moves (across) and how much rows disagree (up), strongest first."""
+    x, y, removed = np.array(
+        [(p.strength, p.differences, np.nan if p.removed is None else p.removed) for p in points]
+    ).T
     reach = max(LEAST_MOVEMENT, 1.08 * x.max()), max(LEAST_MOVEMENT, 1.12 * y.max())
     told = tuple(
-        f"{p['name']}: strength {p['strength']:.2f}, disagreement {p['differences']:.2f}{', hidden' if p['hidden'] else ''}"
+        f"{p.name}: strength {p.strength:.2f}, disagreement {p.differences:.2f}{', hidden' if p.hidden else ''}"
         for p in points
     )
     # With regions, what they explain moves from the differences to the averages.
-    removed = np.array(
-        [np.nan if p.get("removed") is None else p["removed"] for p in points], dtype=np.float64
-    )
     to_x, to_y = np.sqrt(x**2 + removed * y**2), y * np.sqrt(1 - np.clip(removed, 0, 1))
     reach = max(reach[0], 1.04 * np.nanmax([*to_x, 0.0])), reach[1]
     named = Named(
         x, y, to_x=to_x, to_y=to_y,
-        texts=tuple(p["name"] for p in points),
+        texts=tuple(p.name for p in points),
         told=told,
-        links=tuple(p["link"] for p in points),
-        slots=tuple("second" if p["hidden"] else "accent" for p in points),
+        links=tuple(p.link for p in points),
+        slots=tuple("second" if p.hidden else "accent" for p in points),
     )  # fmt: skip
     rings = Rings(np.array(nice_ticks(0.0, float(np.hypot(*reach)), 4)[1:]))
     return Panel(
@@ -153,7 +158,7 @@ def _ends(low: float, high: float) -> Ends:
     return Ends(np.array([high, low]), texts)
 
 
-def spark(effect: Effect, output: int, full: float) -> dict[str, Any]:
+def spark(effect: Effect, output: int, full: float) -> Spark:
     """A word-sized curve as an SVG path; levels are small bars. A range of `full` fills the height."""
     kept = frequent(effect)
     shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
@@ -161,7 +166,7 @@ def spark(effect: Effect, output: int, full: float) -> dict[str, Any]:
     wide, high = SPARK
     known = np.isfinite(y)
     if known.sum() < 1:
-        return {"kind": "line", "d": ""}
+        return Spark("line", "")
     low, span = float(y[known].min()), float(np.ptp(y[known]))
     share = min(1.0, span / full) if full > 0 else 0.0
     height = (high - 4.0) * (share * (y - low) / (span or 1.0) + (1.0 - share) / 2)
@@ -173,12 +178,12 @@ def spark(effect: Effect, output: int, full: float) -> dict[str, Any]:
             for i, h in enumerate(height)
             if np.isfinite(h)
         ]
-        return {"kind": "bars", "d": "".join(parts)}
+        return Spark("bars", "".join(parts))
     x = np.asarray(Coordinates([effect]).place(effect.grid[0][shown]), dtype=np.float64)
     finite = known & np.isfinite(x)
     if finite.sum() < 1:
-        return {"kind": "line", "d": ""}
+        return Spark("line", "")
     x, height = x[finite], height[finite]
     reach = float(np.ptp(x)) or 1.0
     points = [f"{wide * (a - x.min()) / reach:.1f} {high - 2 - h:.1f}" for a, h in zip(x, height)]
-    return {"kind": "line", "d": "M" + "L".join(points)}
+    return Spark("line", "M" + "L".join(points))

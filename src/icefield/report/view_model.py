@@ -1,0 +1,579 @@
+"""What a page tells of one model or several, as typed objects: `contents` and `comparison` fill them in, `page` lays them out.
+
+A report of one model is one of N models whose features have no change: a finding has a side for every model, a row of the table
+what each model makes of the feature. `Drawn` is all that the page's script is given; `json_schema` reads what may be in it from the
+classes, and ``page/report.schema.json`` is its text. Nothing is a plain dict before `drawn` makes one of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from icefield.plots.panels import Panel, Picture
+from icefield.plots.schema import document
+
+EXACT = 2.0**53  # whole numbers up to here are exact in a script
+PACKED = "packed"
+
+AxisKind = Literal["number", "integer", "time", "category"]
+Value = float | str | None
+Numbers = list[float | None]  # one per point or output; None is a number that is not known
+Curves = list[Numbers]
+Stack = list[Curves]
+Long = Annotated[Curves, PACKED]  # lists so long that the file has them as whole numbers
+Longer = Annotated[Stack, PACKED]
+
+# --- what the script draws -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Axis:
+    label: str
+    kind: AxisKind
+    ticks: list[str]
+    named: list[tuple[float, str]]
+    missing: float | None
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Shares of the data, between edges or of levels."""
+
+    share: Numbers
+    missing: float | None
+    edges: Numbers | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """The curves of some rows, or of one model, by output."""
+
+    average: Long
+    mean: Numbers
+    rows: float
+    readings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Ends of a learner's intervals, by output: of each point, low and high, then of the whole curve."""
+
+    labels: list[str]
+    note: str
+    ends: Stack
+
+
+@dataclass(frozen=True)
+class Ale:
+    x: Numbers
+    y: Curves
+    mean: Numbers
+    values: list[Value]
+    rows: int
+
+
+@dataclass(frozen=True)
+class MeansSeen:
+    """Observed and predicted means near places of an axis, where the feature is missing, and of all rows."""
+
+    x: Numbers
+    points: list[str]
+    values: list[Value]
+    rows: list[int]
+    truth: Curves
+    predicted: Curves
+    missing: Curves | None
+    mean: Curves
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvePanel:
+    """One feature's curves on its axis, by output: of all rows (of several models, of the first) and of groups."""
+
+    name: str
+    axis: Axis
+    x: Numbers
+    points: list[str]
+    values: list[Value]
+    average: Curves
+    mean: Numbers
+    groups: list[Group]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegionPanel(CurvePanel):
+    rules: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeaturePanel(CurvePanel):
+    error: Curves | None
+    weight: Numbers
+    support: Numbers | None
+    low: list[int]
+    left_out: int
+    histogram: Histogram | None
+    log: bool
+    interval: Interval | None = None
+    bands: Longer | None = None
+    curves: Longer | None = None
+    rows: list[int] | None = None
+    ale: Ale | None = None
+    observed: MeansSeen | None = None
+    readings: list[str] = field(default_factory=list)
+    strengths: Numbers = field(default_factory=list)
+    strength_words: list[str] = field(default_factory=list)
+    heterogeneities: Numbers = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SurfacePanel:
+    names: list[str]
+    axes: list[Axis]
+    x: Numbers
+    y: Numbers
+    points: list[list[str]]
+    values: list[list[Value]]
+    level: Longer
+    pure: Longer
+    low: list[list[int]]
+    share: Curves
+    strengths: Numbers
+    hs: Numbers
+    features: list[int]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Matrix:
+    features: list[int]
+    strength: Stack
+    h: Stack
+    note: str
+
+
+@dataclass(frozen=True)
+class Share:
+    """What an output's variance consists of: whole percents that sum to a hundred, and shares."""
+
+    output: str
+    alone: int
+    pairs: int
+    rest: int
+    exact: Numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """All that the script is given."""
+
+    v: Literal[2] = 2
+    what: str
+    bounds: Numbers
+    outputs: list[str]
+    groups: list[str]
+    by: str | None
+    features: list[FeaturePanel]
+    matrix: Matrix | None
+    surfaces: list[SurfacePanel]
+    regions: list[RegionPanel]
+    shares: list[Share] | None
+    models: int
+
+
+@dataclass(frozen=True)
+class LiveFeature:
+    key: str
+    name: str
+    axis: Axis
+    x: Numbers
+    values: list[Value]
+    texts: list[str]
+    ordered: bool
+
+
+@dataclass(frozen=True)
+class LiveStart:
+    """A row to begin with."""
+
+    said: str
+    values: dict[str, Value]
+    predicted: float
+
+
+@dataclass(frozen=True)
+class LiveWords:
+    """What is said of a prediction, with places for numbers."""
+
+    output: str
+    same: str
+    more: str
+    less: str
+
+
+@dataclass(frozen=True)
+class LiveRow:
+    """The block of a live row: the model as `core.portable_model` writes it down, grids, rows and words."""
+
+    model: dict[str, Any]
+    features: list[LiveFeature]
+    rows: list[LiveStart]
+    selected: list[int]
+    words: list[LiveWords]
+    v: Literal[1] = 1
+
+
+# --- what the page says ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fact:
+    term: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Score:
+    name: str
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Scores, with a picture of observed against predicted; `why` there are none."""
+
+    scores: Sequence[Score] = ()
+    rows: str = ""
+    picture: Panel | None = None
+    names: Sequence[str] = ()
+    classes: bool = False
+    about: str = ""
+    caution: str = ""
+    carried: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Shares:
+    outputs: list[Share]
+    best: int
+    note: str
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """One of the page's models."""
+
+    name: str
+    model: str
+    data: str
+    fit: Fit
+    shares: Shares | None
+    top: str
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one model makes of a feature, in a sentence."""
+
+    model: str
+    text: str
+    size: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    feature: int
+    name: str
+    sides: list[Side]
+    picture: Panel
+    grade: str
+    cautions: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class InModel:
+    """A feature in one model: its place there, and how far it moves the predictions, in their standard deviations."""
+
+    rank: int
+    movement: float
+    strength: float
+    heterogeneity: float
+    hidden: bool
+    shape: str
+
+
+@dataclass(frozen=True)
+class Spark:
+    kind: str
+    d: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A feature in the table; `change` is between models, and nothing of one."""
+
+    number: int
+    name: str
+    full: str
+    models: list[InModel]
+    change: float | None = None
+    partner: str | None = None
+    spark: Spark | None = None
+    outside: float | None = None
+    warning: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card(Row):
+    """A feature with its picture, and where on the page more is told of it."""
+
+    panel: FeaturePanel
+    best: int = 0
+    related: str = ""
+    far: str = ""
+    no_ale: str = ""
+    partner_link: str = ""
+    pairs: Sequence[int] = ()
+    region: int | None = None
+
+
+@dataclass(frozen=True)
+class NamedColumn:
+    name: str
+    text: str
+    link: str
+
+
+@dataclass(frozen=True)
+class DataNote:
+    title: str
+    what: str
+    columns: list[NamedColumn]
+    more: int
+    rest: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    rule: str
+    share: float
+    size: str
+    effect: str
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    cut: str
+    removed: float
+    why_not: str
+
+
+@dataclass(frozen=True)
+class Region:
+    feature: int
+    name: str
+    output: int
+    removed: float
+    sizes: str
+    signed: bool
+    rules: list[Rule]
+    ledger: list[LedgerLine]
+    explained: list[float]
+    panel: RegionPanel
+
+
+@dataclass(frozen=True)
+class SameRows:
+    """How the predictions of the first two models go together on the same rows."""
+
+    names: list[str]
+    output: str
+    rows: str
+    correlation: float
+    apart: str
+    picture: Panel | None
+
+
+@dataclass(frozen=True)
+class AuditPart:
+    title: str
+    head: list[str]
+    rows: list[list[str]]
+    failures: list[str]
+    notes: list[str]
+    asked: list[str]
+
+
+@dataclass(frozen=True)
+class AuditRecord:
+    parts: list[AuditPart]
+    examples: list[str]
+    more_examples: int
+    record: list[Fact]
+    ok: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportPage:
+    """A report of N >= 1 models. What only a report of one tells is empty in others; so is what needs several."""
+
+    title: str
+    lede: str
+    made: str
+    models: list[ModelFacts]
+    plain: list[Finding]
+    what: str
+    bounds: Numbers
+    outputs: list[str]
+    by: str | None
+    groups: list[str]
+    rows: list[Row]
+    features: list[Card]
+    facts: list[Fact]
+    together: SameRows | None = None
+    left_out: Sequence[str] = ()
+    opening: Sequence[Fact] = ()
+    plane: Panel | None = None
+    notes: Sequence[DataNote] = ()
+    unit: str = ""
+    small_groups: int = 0
+    individual: int = 0
+    quantile_rows: int = 0
+    only_cards: str = ""
+    matrix: Matrix | None = None
+    no_pairs: str = ""
+    surfaces: Sequence[SurfacePanel] = ()
+    regions: Sequence[Region] = ()
+    audit: AuditRecord | None = None
+    live: LiveRow | None = None
+
+    @property
+    def fit(self) -> Fit:
+        """Of the first model."""
+        return self.models[0].fit
+
+    def drawn(self) -> Drawn:
+        """What the script draws; the rest is in the page already."""
+        shares = self.models[0].shares if len(self.models) == 1 and len(self.outputs) > 1 else None
+        return Drawn(
+            what=self.what, bounds=self.bounds, outputs=self.outputs, groups=self.groups, by=self.by, models=len(self.models),
+            features=[card.panel for card in self.features], matrix=self.matrix, surfaces=list(self.surfaces),
+            regions=[region.panel for region in self.regions], shares=None if shares is None else shares.outputs,
+        )  # fmt: skip
+
+
+# --- as JSON ---------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """An object of these classes as JSON can carry it, its longest lists packed."""
+    if isinstance(value, Panel):
+        return document(Picture((value,)))
+    if is_dataclass(value):
+        kind: Any = type(value)
+        long = {name for name, hint in _hints(kind).items() if PACKED in str(hint)}
+        own = {one.name: getattr(value, one.name) for one in fields(kind)}
+        return {name: packed(one) if name in long and one else plain(one) for name, one in own.items()}
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def packed(values: Any) -> Any:
+    """Nested lists of short decimals as whole numbers and how many places they have; the script divides.
+
+    Examples
+    --------
+    >>> packed([[0.0893, None], [-2, 0.5]])
+    {'places': 4, 'whole': [[893, None], [-20000, 5000]]}
+    """
+    flat = list(_flat(values))
+    places = max(map(_places, flat), default=0)
+    factor = 10**places
+    # While both are exact, their quotient is the very number that was packed.
+    exact = max([factor, *(abs(value) * factor for value in flat)]) < EXACT
+    return {"places": places, "whole": _whole(values, factor)} if exact else values
+
+
+def _flat(values: Any) -> Iterator[float]:
+    for value in values:
+        if isinstance(value, list):
+            yield from _flat(value)
+        elif value is not None:
+            yield value
+
+
+def _whole(values: Any, factor: int) -> Any:
+    if isinstance(values, list):
+        return [_whole(value, factor) for value in values]
+    return None if values is None else round(values * factor)
+
+
+def _places(value: float) -> int:
+    if isinstance(value, int):
+        return 0
+    digits, _, exponent = repr(value).partition("e")
+    return max(0, len(digits.partition(".")[2]) - int(exponent or 0))
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def json_schema() -> dict[str, Any]:
+    """What a script is given, as JSON Schema; every field is there, null where there is nothing."""
+    kinds: dict[str, Any] = {}
+    for kind in (Drawn, LiveRow):
+        _describe(kind, kinds)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "What the script of a report draws; the block of a live row is LiveRow",
+        "$ref": "#/$defs/Drawn",
+        "$defs": kinds,
+    }
+
+
+def _describe(kind: Any, kinds: dict[str, Any]) -> dict[str, str]:
+    if kind.__name__ not in kinds:
+        kinds[kind.__name__] = {}
+        hints = _hints(kind)
+        kinds[kind.__name__] = {
+            "type": "object",
+            "properties": {name: _type(hint, kinds) for name, hint in hints.items()},
+            "required": list(hints),
+            "additionalProperties": False,
+        }
+    return {"$ref": f"#/$defs/{kind.__name__}"}
+
+
+def _type(hint: Any, kinds: dict[str, Any]) -> dict[str, Any]:
+    origin, parts = get_origin(hint), get_args(hint)
+    if is_dataclass(hint):
+        return _describe(hint, kinds)
+    if origin is Annotated:
+        own = _type(parts[0], kinds)
+        whole = {"places": {"type": "integer", "minimum": 0}, "whole": own}
+        required = {"required": ["places", "whole"], "additionalProperties": False}
+        return {"anyOf": [own, {"type": "object", "properties": whole, **required}]}
+    if origin in (Union, UnionType):
+        found = [_type(one, kinds) for one in parts]
+        simple = all(list(one) == ["type"] for one in found)
+        return {"type": [one["type"] for one in found]} if simple else {"anyOf": found}
+    if origin is Literal:
+        return {"enum": list(parts)}
+    if origin is tuple:
+        return {"type": "array", "prefixItems": [_type(one, kinds) for one in parts], "items": False}
+    if hint == dict[str, Any]:
+        return {"$ref": "forest.schema.json"}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _type(parts[1], kinds)}
+    if origin is list:
+        return {"type": "array", "items": _type(parts[0], kinds)}
+    return {"type": {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}[hint]}
