@@ -66,6 +66,10 @@ class Backend(Origin):
     def dumps(self, thing: Any) -> bytes:
         """Pickle, as the engine does."""
 
+    def travelling(self, model: Model) -> Model:
+        """What workers are sent in a model's place; the model itself, unless the frame's engine has another way to ask it."""
+        return model
+
     def rows(
         self,
         model: Model,
