@@ -170,6 +170,9 @@ def ask(engine: str, phase: str, delay: float, folder: str) -> None:
 
 def started(engine: str, rows: Any) -> Any:
     """The rows as a frame of an engine with two workers."""
+    from icefield.rows.distributed import backend
+
+    backend.ROWS_A_TASK = 1  # as many tasks as partitions, so that there is a level of merging
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     )
@@ -186,10 +189,7 @@ def started(engine: str, rows: Any) -> Any:
         return ray.data.from_pandas([rows[i::PARTS] for i in range(PARTS)])
     from pyspark.sql import SparkSession
 
-    from icefield.rows.distributed import spark as origin
-
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    origin.ROWS_A_TASK = 1  # as many tasks as partitions, so that there is a level of merging
     made = (
         SparkSession.builder.master("local[2,3]")
         .config("spark.ui.enabled", "false")

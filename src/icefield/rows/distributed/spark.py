@@ -27,7 +27,7 @@ from icefield.data.columns import library_named
 from icefield.errors import ClusterError, InputError, complaint, statement
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.backend import FAN_IN, Backend, Census
+from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Failure, Outcome
 from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, within
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from icefield.models.model import Model
 
 MOST_JOINING = 64  # tasks that merge outcomes of one level
-ROWS_A_TASK = (
-    20_000  # of small partitions, which are taken together: a task's own cost is some tens of milliseconds
-)
 COSTLY = re.compile(
     r"\b(Join|Aggregate|Window|Sort|Repartition\w*|\w*Python\w*|MapIn\w+|Generate)\b"
 )  # in a plan without a cache
@@ -137,8 +134,8 @@ class SparkOrigin(Backend):
             zip(*(column.to_pylist() for column in self._collected(counting, Progress("", None)).columns))
         )
         sizes = tuple(int(found.get(number, 0)) for number in range(max(found, default=-1) + 1))
-        tasks = max(2 * self.slots, -(-sum(sizes) // ROWS_A_TASK))
-        self._together = bool(self.slots) and 2 * tasks <= len(sizes)
+        tasks = tasks_for(sum(sizes), len(sizes), self.slots)
+        self._together = tasks > 0
         if self._together:  # neighbours, as Spark takes them where none is nearer to some machine
             bounds = [number * len(sizes) // tasks for number in range(tasks + 1)]
             sizes = tuple(sum(sizes[start:stop]) for start, stop in pairwise(bounds))
