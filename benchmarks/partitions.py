@@ -95,7 +95,7 @@ def merging(n_outcomes: int) -> None:
             return Census((ROWS,) * n_outcomes, ROWS * n_outcomes)
 
         def outcomes(self, model: Any, task: Any, columns: Any, all_columns: Any, progress: Any) -> Any:
-            ways = (model.name, lambda: model.content), (task.name, lambda: task.content)
+            ways = model.way, task.way
             base, seconds, sizes = _held(), 0.0, []
             levels: list[list[Outcome]] = [[]]
 

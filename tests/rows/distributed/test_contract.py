@@ -64,7 +64,7 @@ class Parts(Backend):
         return Census(tuple(rows for rows, _ in seen), sum(rows for rows, _ in seen), levels)
 
     def outcomes(self, model: Any, task: Any, columns: Any, all_columns: Any, progress: Any) -> Any:
-        ways = (model.name, lambda: model.content), (task.name, lambda: task.content)
+        ways = model.way, task.way
         found = [worker.worked(*ways, n, part.to_batches()) for n, part in enumerate(self.parts)]
         self.sent = [len(one.packed()) for one in found]
         self.largest.append(max(self.sent))

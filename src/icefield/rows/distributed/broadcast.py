@@ -12,7 +12,7 @@ import importlib
 import io
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,11 @@ class Broadcast:
     @property
     def name(self) -> str:
         return hashlib.sha256(self.content).hexdigest()[:32]
+
+    @property
+    def way(self) -> tuple[str, Callable[[], bytes]]:
+        """The name, and what is called where it is new."""
+        return self.name, lambda: self.content
 
 
 @dataclass(frozen=True, eq=False)

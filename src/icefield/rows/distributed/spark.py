@@ -38,7 +38,6 @@ from icefield.rows.distributed.spark_transforms import (
     PLACE,
     Answers,
     AskedInSpark,
-    predictions_a_row,
     rows_asked,
 )
 
@@ -163,7 +162,7 @@ class SparkOrigin(Backend):
         given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
         rows = self._selected(columns)
         rows = rows.coalesce(self._partitions) if self._together else rows
-        states = self._answered(model, task, columns, rows, _SparkWork(*given, job))
+        states = self._answered(model, task, rows, _SparkWork(*given, job))
         while left > FAN_IN:  # neighbours, then neighbours of these, until few are left for the driver
             left = -(-left // FAN_IN)
             states = (
@@ -184,18 +183,12 @@ class SparkOrigin(Backend):
         sent = AskedInSpark(len(model.all_outputs))
         return replace(model, native=sent, answer=sent)
 
-    def _answered(
-        self, model: Broadcast, task: Broadcast, columns: Sequence[str], rows: Any, work: _SparkWork
-    ) -> Any:
+    def _answered(self, model: Broadcast, task: Broadcast, rows: Any, work: _SparkWork) -> Any:
         """Partitions' outcomes; with a model that only Spark can ask, by one transform of all rows it is asked about."""
         asked = self._asked
-        if asked is None:
+        if asked is None or not worker.asks(model.way, task.way):
             return rows.mapInArrow(work, FORM)
         outputs = len(asked.all_outputs)
-        each = predictions_a_row(model, task, self._head.select(list(columns)), outputs)
-        if not each:
-            return rows.mapInArrow(work, FORM)
-        log.info("%s: one transform in Spark, of %.0f rows for each row of X", self.label, each)
         types, arrow = library_named("pyspark.sql.types"), library_named("pyarrow")
         there, here = {field.name: field.dataType for field in self._frame.schema.fields}, self.schema
         number = {

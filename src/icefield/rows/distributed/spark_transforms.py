@@ -19,7 +19,6 @@ import numpy as np
 from icefield.data.columns import library_named
 from icefield.errors import ModelError, complaint
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
 from icefield.typing import Float
 
@@ -53,24 +52,6 @@ def _answered_by(answer: Callable[[Any], Float]) -> Iterator[None]:
         yield
     finally:
         _answer.pop()
-
-
-def predictions_a_row(model: Broadcast, task: Broadcast, head: Any, outputs: int) -> float:
-    """How many predictions a pass asks for at each row, found at the first rows without asking anything."""
-    asked = 0
-
-    def count(rows: Any) -> Float:
-        nonlocal asked
-        asked += rows.num_rows
-        return np.zeros((rows.num_rows, outputs))
-
-    with _answered_by(count):
-        found = worker.worked(
-            (model.name, lambda: model.content), (task.name, lambda: task.content), 0, head.to_batches()
-        )
-    if found.failure is not None:
-        raise found.failure.error("the first rows of X")
-    return asked / head.num_rows
 
 
 def rows_asked(

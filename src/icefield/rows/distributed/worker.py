@@ -168,6 +168,12 @@ def failed(failure: Failure) -> RuntimeError:
     return RuntimeError(f"icefield-failure<{content}>")
 
 
+def asks(model: tuple[str, Fetch], task: tuple[str, Fetch]) -> bool:
+    """Whether a pass may ask the model."""
+    differs, plan = _plan(task)
+    return any(one.needs_frames for one in _Receiver(plan.accumulators, _ready(model, differs)).load())
+
+
 def stop(job: str) -> None:
     """Have tasks of a job that run in this process end at their next block."""
     _stopped.add(job)
