@@ -26,14 +26,10 @@ MOST_BYTES = {".whl": 5_000_000, ".gz": 20_000_000}
 GIVEN = """
 import matplotlib
 matplotlib.use("Agg")
-import numpy as np, pandas as pd
 from pathlib import Path
-from sklearn.ensemble import RandomForestRegressor
-rng = np.random.default_rng(0)
-X = pd.DataFrame({"age": rng.integers(18, 80, 200), "fare": rng.lognormal(3, 0.5, 200), "sex": rng.integers(0, 2, 200)})
-model = RandomForestRegressor(8, max_depth=4, random_state=0).fit(X, X.age * 0.1 + X.fare * X.sex)
-Path("flights").mkdir()
-X.to_parquet("flights/1.parquet")
+from icefield.datasets import bikes
+Path("rentals").mkdir()
+bikes().to_parquet("rentals/1.parquet")
 """
 
 

@@ -6,7 +6,7 @@ done elsewhere, every row repeated for every grid point and predicted, runs on a
 them is extrapolated, and said to be.
 
 Sizes: ``ICEFIELD_CLUSTERS=5 python -m benchmarks clusters`` is five million rows; the default is two. An engine that is not
-installed is left out (``make test-cluster`` makes an environment that has all: ``.venv-cluster/bin/python -m benchmarks clusters``).
+installed is left out, and ``python -m benchmarks clusters dask`` measures one of them (``make test-cluster`` makes an environment that has all: ``.venv-cluster/bin/python -m benchmarks clusters``).
 """
 
 from __future__ import annotations
@@ -18,44 +18,46 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from benchmarks.scale import NAMES, ROWS_A_FILE, fitted, rows
-from benchmarks.timing import print_table
+from benchmarks.timing import store
 
 EXPLODED = 4_000  # rows that are repeated for every grid point
 POINTS = 20  # of every feature's grid
+LIBRARIES = {"dask": "dask", "pyspark": "pyspark", "ray": "ray"}
 NEEDS = {"stream": "pyarrow", "dask": "distributed", "spark": "pyspark", "ray": "ray"}
 
 
 def main() -> None:
     millions = int(os.environ.get("ICEFIELD_CLUSTERS", "2"))
+    asked = [name for name in sys.argv[2:] if name in NEEDS] or list(NEEDS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model = fitted(folder)
         _write(folder / "rows", millions)
         _write(folder / "few", 1, EXPLODED)
-        found: dict[tuple[str, int], dict[str, float]] = {}
-        for engine, needed in NEEDS.items():
-            if importlib.util.find_spec(needed) is None:
-                print(f"{engine} is left out: {needed} is not installed")
+        for engine in asked:
+            if importlib.util.find_spec(NEEDS[engine]) is None:
+                print(f"{engine} is left out: {NEEDS[engine]} is not installed")
                 continue
             for workers in (1, 2):
-                found[engine, workers] = _measured(engine, workers, folder, model)
-    lines = []
-    for (engine, workers), own in found.items():
-        plain = found["stream", workers]["seconds"]
-        exploded = own.get("exploded", float("nan")) * millions * ROWS_A_FILE / EXPLODED
-        lines.append(
-            [engine, workers, own["seconds"], f"{millions / own['seconds']:.2f} M", f"{own['seconds'] / plain:.2f}",
-             f"{exploded:,.0f}", f"{exploded / own['seconds']:,.0f}"]
-        )  # fmt: skip
-    print_table(
-        f"All {len(NAMES)} features of {millions} million rows, {POINTS} points each",
-        ["engine", "workers", "seconds", "rows/s", "of the stream", f"exploded, s (from {EXPLODED:,} rows, extrapolated)", "times ours"],
-        lines,
-    )  # fmt: skip
+                own = _measured(engine, workers, folder, model)
+                seconds, repeated = (
+                    own["seconds"],
+                    own.get("exploded", 0.0) * millions * ROWS_A_FILE / EXPLODED,
+                )
+                store(
+                    "clusters",
+                    f"All {len(NAMES)} features of {millions} million rows, {POINTS} points each",
+                    ["engine", "workers", "seconds", "rows a second", f"explode-and-predict, extrapolated from {EXPLODED:,} rows", "times ours"],
+                    [[engine, workers, f"{seconds:.1f}", f"{millions * ROWS_A_FILE / seconds:,.0f}",
+                      f"{repeated:,.0f} s" if repeated else "", f"{repeated / seconds:,.0f}" if repeated else ""]],
+                    f"100 trees, Parquet; {', '.join(f'{n} {version(p)}' for n, p in LIBRARIES.items() if importlib.util.find_spec(n))}",
+                    keys=2,
+                )  # fmt: skip
 
 
 def _write(folder: Path, files: int, most: int = ROWS_A_FILE) -> None:

@@ -4,6 +4,7 @@ Phases are what a worker does: ``scatter`` (it unpickles the model), ``map`` (it
 outcomes). The worker that is to die is killed (SIGKILL, as if its machine had died) after a seeded random share of a second in that
 phase. Every case is a process of its own with 60 seconds after the first question; what it ended with is printed and written as JSON:
 ``.venv-cluster/bin/python -m benchmarks kills [engine ...]``. ``ICEFIELD_KILLS=20`` is the number of moments a phase (by default 2).
+A run goes on where another was stopped: a case that is stored with a good end is not run again.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ NEEDS = {"dask": "distributed", "spark": "pyspark", "ray": "ray"}
 LIMIT = 60.0  # seconds a question may take once a worker was killed
 START = 240.0  # seconds for an engine to start, on a busy machine
 ROWS, PARTS, GRID = 20_000, 20, [-1.0, 0.0, 1.0]
+GOOD = ("right", "clear error")
 STORED = Path(__file__).parent / "kills.json"
 
 
@@ -75,28 +78,35 @@ class Mortal:
 def main() -> None:
     engines = [name for name in sys.argv[2:] if name in NEEDS] or list(NEEDS)
     moments = int(os.environ.get("ICEFIELD_KILLS", "2"))
-    found = []
-    for engine in engines:
+    for engine in list(engines):
         if importlib.util.find_spec(NEEDS[engine]) is None:
             print(f"{engine} is left out: {NEEDS[engine]} is not installed")
-            continue
-        for phase in PHASES:
-            for moment in range(moments):
-                found.append(one_case(engine, phase, moment))
-                print(json.dumps(found[-1]), flush=True)
-                write(found)
-    bad = [one for one in found if one["ended"] not in ("right", "clear error")]
-    print(f"{len(found)} cases, {len(bad)} neither right nor a clear error")
+            engines.remove(engine)
+    known = {_key(one): one for one in stored()}
+    # A moment of every phase on every engine, then the next: a run that is stopped has tried them alike.
+    asked = [(engine, phase, moment) for moment in range(moments) for phase in PHASES for engine in engines]
+    for case in asked:
+        if case not in known or known[case]["ended"] not in GOOD:
+            known[case] = one_case(*case)
+            print(json.dumps(known[case]), flush=True)
+            write(known.values())
+    bad = [one for one in map(known.get, asked) if one and one["ended"] not in GOOD]
+    print(f"{len(asked)} cases, {len(bad)} neither right nor a clear error")
 
 
-def write(found: list[dict[str, Any]]) -> None:
-    """The cases of this run in place of the same ones of runs before."""
-    before = json.loads(STORED.read_text())["cases"] if STORED.exists() else []
-    keys = {(one["engine"], one["phase"], one["moment"]) for one in found}
-    kept = [one for one in before if (one["engine"], one["phase"], one["moment"]) not in keys]
-    STORED.write_text(
-        json.dumps({"date": dt.date.today().isoformat(), "cases": kept + found}, indent=1) + "\n"
-    )
+def _key(case: dict[str, Any]) -> tuple[str, str, int]:
+    return case["engine"], case["phase"], case["moment"]
+
+
+def stored() -> list[dict[str, Any]]:
+    """The cases that were run, with what each ended with."""
+    return list(json.loads(STORED.read_text())["cases"]) if STORED.exists() else []
+
+
+def write(cases: Iterable[dict[str, Any]]) -> None:
+    """Every case on a line of its own."""
+    lines = ",\n".join(json.dumps(one) for one in sorted(cases, key=_key))
+    STORED.write_text(f'{{"date": "{dt.date.today().isoformat()}", "cases": [\n{lines}\n]}}\n')
 
 
 def one_case(engine: str, phase: str, moment: int) -> dict[str, Any]:
@@ -160,6 +170,9 @@ def ask(engine: str, phase: str, delay: float, folder: str) -> None:
 
 def started(engine: str, rows: Any) -> Any:
     """The rows as a frame of an engine with two workers."""
+    from icefield.rows.distributed import backend
+
+    backend.ROWS_A_TASK = 1  # as many tasks as partitions, so that there is a level of merging
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     )
@@ -176,10 +189,7 @@ def started(engine: str, rows: Any) -> Any:
         return ray.data.from_pandas([rows[i::PARTS] for i in range(PARTS)])
     from pyspark.sql import SparkSession
 
-    from icefield.rows.distributed import spark as origin
-
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    origin.ROWS_A_TASK = 1  # as many tasks as partitions, so that there is a level of merging
     made = (
         SparkSession.builder.master("local[2,3]")
         .config("spark.ui.enabled", "false")

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import print_table
+from benchmarks.timing import store
 
 COLUMNS, TREES, ROWS = 60, 100, 600
 DISTINCT = (
@@ -32,18 +32,18 @@ def main() -> None:
     asked = [name for name in sys.argv[2:] if name in ("merge", *NEEDS)] or ["merge", *NEEDS]
     if "merge" in asked:
         merging(int(os.environ.get("ICEFIELD_OUTCOMES", "10000")))
-    lines = []
     for engine in (name for name in NEEDS if name in asked):
         if importlib.util.find_spec(NEEDS[engine]) is None:
             print(f"{engine} is left out: {NEEDS[engine]} is not installed")
             continue
         parts = int(os.environ.get("ICEFIELD_PARTITIONS", "2000"))
-        lines.append([engine, parts, f"{effects(engine, parts):.0f}"])
-    if lines:
-        print_table(
-            "Every effect of 20 columns, 100 trees, partitions of 600 rows",
+        store(
+            "partitions",
+            "Every effect of 20 columns and 100 trees, partitions of 600 rows, two workers",
             ["engine", "partitions", "seconds"],
-            lines,
+            [[engine, f"{parts:,}", f"{effects(engine, parts):.0f}"]],
+            "an engine that had answered a question before",
+            keys=2,
         )
 
 
@@ -95,7 +95,7 @@ def merging(n_outcomes: int) -> None:
             return Census((ROWS,) * n_outcomes, ROWS * n_outcomes)
 
         def outcomes(self, model: Any, task: Any, columns: Any, all_columns: Any, progress: Any) -> Any:
-            ways = (model.name, lambda: model.content), (task.name, lambda: task.content)
+            ways = model.way, task.way
             base, seconds, sizes = _held(), 0.0, []
             levels: list[list[Outcome]] = [[]]
 
@@ -125,16 +125,14 @@ def merging(n_outcomes: int) -> None:
     largest: dict[int, int] = {}
     for level, size in found["sizes"]:
         largest[level] = max(largest.get(level, 0), size)
-    lines = [
-        ["a partition", f"{found['first'] / 1e6:.2f}"],
-        *([f"level {n}", f"{size / 1e6:.2f}"] for n, size in largest.items()),
-    ]
-    print_table(
-        f"{n_outcomes:,} outcomes of {COLUMNS} columns, {TREES} trees", ["largest state of", "MB"], lines
-    )
-    print(
-        f"merging took {found['seconds']:.1f} s of processor time; the peak grew by {found['peak'] / 2**20:.0f} MiB (goal: 300)"
-    )
+    sizes = [f"{found['first'] / 1e6:.2f}", ", ".join(f"{size / 1e6:.2f}" for size in largest.values())]
+    store(
+        "merging",
+        f"Outcomes of {COLUMNS} columns and {TREES} trees, made and merged {FAN_IN} at a time in one process",
+        ["outcomes", "largest of a partition, MB", "after each level, MB", "merging, processor seconds", "peak grew by, MiB (goal: 300)"],
+        [[f"{n_outcomes:,}", *sizes, f"{found['seconds']:.0f}", f"{found['peak'] / 2**20:.0f}"]],
+        f"partitions of {ROWS} rows",
+    )  # fmt: skip
 
 
 def _held() -> int:

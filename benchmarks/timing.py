@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
+import os
 import statistics
+import subprocess
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -34,3 +39,33 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]
     print("  ".join(h.ljust(w) for h, w in zip(header, widths)))
     for row in texts:
         print("  ".join(t.ljust(w) for t, w in zip(row, widths)), flush=True)
+
+
+def store(
+    name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[Any]], note: str, keys: int = 1
+) -> None:
+    """Print a table and keep it in docs/measured, which pages show: rows of this run in place of the same ones before.
+
+    Parameters
+    ----------
+    name : of the file
+    title, header, rows : of the table, values as they are to be shown
+    note : what the figures are of; the load of the machine, as it is at the end, and its cores are added
+    keys : how many of a row's first values say which row it is
+    """
+    path = Path(__file__).parent.parent / "docs" / "measured" / f"{name}.json"
+    before = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    texts = [[str(value) for value in row] for row in rows]
+    kept = {tuple(row[:keys]): row for row in [*before, *texts]}
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout
+    table = {
+        "title": title,
+        "date": dt.date.today().isoformat(),
+        "commit": commit.strip(),
+        "command": f"python -m benchmarks {name}",
+        "note": f"{note}; {os.cpu_count()} cores, load average {os.getloadavg()[1]:.0f} over five minutes",
+        "columns": list(header),
+        "rows": list(kept.values()),
+    }
+    path.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print_table(title, header, list(kept.values()))

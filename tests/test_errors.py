@@ -109,3 +109,4 @@ def test_close_names_come_first():
     assert did_you_mean("zzz", ["age", 3]) == "known names are 'age', '3'"
     assert did_you_mean("zzz", [f"column {i}" for i in range(20)]).endswith("'column 9' and 10 more")
     assert did_you_mean(("a", 1), [("a", 1), "b"]).startswith("did you mean")
+    assert did_you_mean("age", []) == "there are no names to choose from"  # and no "known names are ."

@@ -155,7 +155,7 @@ def given() -> dict[str, Any]:
     X = pd.DataFrame({
         "age": rng.integers(18, 80, n), "fare": rng.lognormal(3, 0.5, n), "sex": rng.integers(0, 2, n),
         "temp": rng.normal(15, 8, n), "origin": rng.integers(0, 3, n), "hr": rng.integers(0, 24, n),
-        "season": rng.integers(1, 3, n), "plan": rng.integers(1, 3, n),
+        "season": rng.integers(1, 3, n), "plan": rng.integers(1, 3, n), "workingday": rng.integers(0, 2, n),
     })  # fmt: skip
     y = X["age"] * 0.1 + X["temp"] * X["sex"] + rng.normal(0, 0.1, n)
     model = RandomForestRegressor(8, max_depth=4, random_state=0).fit(X, y)
@@ -175,8 +175,9 @@ def test_plain_python_runs(block: Block, given: dict[str, Any], tmp_path: Path, 
     import matplotlib.pyplot as plt
 
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "flights").mkdir()
-    given["X"].to_parquet(tmp_path / "flights" / "1.parquet")
+    for folder in ("flights", "rentals"):
+        (tmp_path / folder).mkdir()
+        given["X"].to_parquet(tmp_path / folder / "1.parquet")
     try:
         exec(compile(block.body, block.page, "exec"), dict(given))
     finally:

@@ -98,7 +98,7 @@ class Parts(Backend):
 
     def outcomes(self, model: Any, task: Any, columns: Any, all_columns: Any, progress: Any) -> Any:
         self.passes.append(f"pass over {sorted(columns)}")
-        ways = (model.name, lambda: model.content), (task.name, lambda: task.content)
+        ways = model.way, task.way
         found = [worker.worked(*ways, n, part.to_batches()) for n, part in enumerate(self.parts)]
         if self._merged_by:
             size = self._merged_by

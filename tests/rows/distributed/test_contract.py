@@ -14,15 +14,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from icefield import ClusterError, Explainer, InputError
+from icefield import ClusterError, Explainer, Grid, InputError
 from icefield.cli.spelling import for_shell
 from icefield.errors import IcefieldError, complaint
 from icefield.forest import CannotRead
 from icefield.rows.distributed import ray as ray_dataset
 from icefield.rows.distributed import spark as spark_frame
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.backend import Backend, Census
+from icefield.rows.distributed.backend import Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import versions_of
+from icefield.rows.distributed.dask import _neighbours
 from icefield.rows.distributed.partition_result import KINDS, Failure, Outcome, check_parts, narrowed, once
 from icefield.rows.distributed.polling import Lifeline, waited
 from rows.distributed.agreement import MODELS, agree, agree_all, changes_agree
@@ -44,6 +45,7 @@ class Parts(Backend):
         self._whole = table(rows)
         self._deliver, self._merged_by = deliver, merged_by
         self.sent: list[int] = []
+        self.largest: list[int] = []  # what a partition gave back, by pass
         self.merged: list[int] = []
 
     @property
@@ -62,9 +64,10 @@ class Parts(Backend):
         return Census(tuple(rows for rows, _ in seen), sum(rows for rows, _ in seen), levels)
 
     def outcomes(self, model: Any, task: Any, columns: Any, all_columns: Any, progress: Any) -> Any:
-        ways = (model.name, lambda: model.content), (task.name, lambda: task.content)
+        ways = model.way, task.way
         found = [worker.worked(*ways, n, part.to_batches()) for n, part in enumerate(self.parts)]
         self.sent = [len(one.packed()) for one in found]
+        self.largest.append(max(self.sent))
         size = self._merged_by
         while size > 1 and len(found) > size:
             found = [worker.united(*ways, found[at : at + size]) for at in range(0, len(found), size)]
@@ -364,3 +367,34 @@ def test_the_model_travels_without_the_rows(plain):
     explainer = Explainer(booster(plain, NUMBERS), Parts(many, [1_000]))
     explainer.effects(["x0"], grid={"x0": [0.0]})
     assert len(explainer.study.rows._packed_model.content) < 400_000
+
+
+def test_what_a_partition_gives_back_is_small():
+    """100 trees and 60 columns, one-way questions: at most 1 MB of the first pass, 256 KB of later ones."""
+    import lightgbm as lgb
+
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(20_000, 60)), columns=[f"x{i}" for i in range(60)])
+    y = rows.sum(axis=1) + rows.x0 * rows.x1
+    model = lgb.LGBMRegressor(n_estimators=100, verbose=-1, n_jobs=1).fit(rows[:3_000], y[:3_000])
+    there = Parts(rows, np.arange(500, 20_000, 500).tolist())
+    explainer = Explainer(model, there)
+    explainer.effects()  # the whole of the sample travels with the first pass
+    explainer.effects(spread=True, grid=Grid("quantile", points=5, exact=True))
+    assert explainer.study.rows.sample.n_rows == len(rows)
+    first, *later = there.largest
+    assert 100_000 < first <= 1_000_000
+    assert later
+    assert max(later) <= 256_000
+
+
+def test_small_partitions_are_taken_together():
+    """Two tasks at least for each that runs at once, neighbours of about as many rows; large ones stay as they are."""
+    assert tasks_for(1_200_000, 2_000, 2) == 60
+    assert tasks_for(1_000, 10, 2) == 4
+    assert tasks_for(1_000, 7, 2) == tasks_for(10**7, 100, 2) == tasks_for(1_000, 10, 0) == 0
+    found = _neighbours([0] * 50 + [600] * 100 + [0, 9_000], 6)
+    assert [n for own in found for n in own] == list(range(152))  # each once, in order
+    assert found[0].stop > 60  # leading empty partitions cost no task
+    assert len(found) <= 8
+    assert _neighbours([5, 0, 7], 0) == [range(1), range(1, 2), range(2, 3)]

@@ -62,9 +62,9 @@ def test_counts_do_not_depend_on_partitions_or_order(partitions, spark, plain, f
 
 
 def test_many_partitions_merge_on_the_cluster(spark, plain, monkeypatch, few_rows):
-    from icefield.rows.distributed import spark as spark_frame
+    from icefield.rows.distributed import backend
 
-    monkeypatch.setattr(spark_frame, "ROWS_A_TASK", 1)
+    monkeypatch.setattr(backend, "ROWS_A_TASK", 1)
     frame = spark.createDataFrame(plain).repartition(18)
     with few_rows(300):
         agree(booster(plain, NUMBERS), plain, frame, ["effects"])

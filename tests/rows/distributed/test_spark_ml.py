@@ -217,20 +217,113 @@ def test_what_spark_refuses_is_refused(fitted, rows):
         Explainer(model, rows.assign(c="never seen"))
 
 
-def test_what_is_not_read_is_transformed_in_spark(fitted, rows, frame):
-    from pyspark.ml.regression import FMRegressor
+def not_read():
+    """Last stages that are not read, each with the column and the number of outputs that are asked for."""
+    from pyspark.ml import classification as c
+    from pyspark.ml import regression as r
 
-    model = fitted(FMRegressor(labelCol="y", maxIter=2, seed=1))
-    ex = Explainer(model, rows[:60])
-    assert np.allclose(ex.study.model.predict(ex.table), transformed(model, frame)[:60], rtol=1e-9, atol=1e-9)
-    made, counts = ex.study.model.native.transforms, []
-    for points in (3, 12):  # a frame holds all points of the grid
-        before = made[0]
-        ex.partial_dependence("a", grid=np.linspace(-1, 1, points))
-        counts.append(made[0] - before)
-    assert max(counts) <= 5
-    with pytest.raises(IcefieldError, match="toPandas"):
-        Explainer(model, frame).partial_dependence("a", grid=GRID)
+    return {
+        "factorization": (r.FMRegressor(labelCol="y", maxIter=2, seed=1), "prediction", 1),
+        "isotonic": (r.IsotonicRegression(labelCol="y", featureIndex=0), "prediction", 1),
+        "perceptron": (c.MultilayerPerceptronClassifier(labelCol="three", layers=[6, 3, 3], maxIter=5, seed=1), "probability", 3),
+        "bayes": (c.NaiveBayes(labelCol="three", modelType="gaussian"), "probability", 3),
+        "one against the rest": (c.OneVsRest(labelCol="three", classifier=c.LogisticRegression(maxIter=3)), "rawPrediction", 3),
+        "margin": (c.LinearSVC(labelCol="binary", maxIter=3), "rawPrediction", 2),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", ["factorization", "isotonic", "perceptron", "bayes", "one against the rest", "margin"]
+)
+def test_what_is_not_read_is_transformed_in_spark(name, fitted, rows, frame):
+    """Rows here by a transform a call, and a Spark frame's by one a pass: both are what plain transforms give."""
+    last, column, outputs = not_read()[name]
+    model = fitted(last)
+    here, there = Explainer(model, rows, target="all"), Explainer(model, frame, target="all")
+    assert here.study.model.predict(here.table).shape[1] == outputs
+    assert np.allclose(
+        here.study.model.predict(here.table), transformed(model, frame, column), rtol=1e-9, atol=1e-9
+    )
+    for ex in (here, there):
+        effect = ex.partial_dependence("a", grid=GRID)
+        for place, value in enumerate(GRID):
+            assert np.allclose(effect.average[:, place], at(model, frame, "a", value, column), rtol=1e-9)
+        by_label = ex.partial_dependence("c", grid=["u", "w"])
+        assert np.allclose(by_label.average[:, 1], at(model, frame, "c", "w", column), rtol=1e-9)
+        assert "is not read; asked by transforms in Spark" in effect.why
+
+
+def test_the_number_of_transforms_is_bounded(fitted, rows, frame):
+    """However many points there are; a Spark frame's rows of any number in one."""
+    model = fitted(not_read()["factorization"][0])
+    for X, most in ((rows, 5), (frame, 5)):
+        ex = Explainer(model, X)
+        ex.partial_dependence("a", grid=GRID)
+        made, counts = ex.study.model.native.transforms, []
+        for points in (3, 40):
+            before = made[0]
+            ex.partial_dependence("a", grid=np.linspace(-1, 1, points))
+            counts.append(made[0] - before)
+        assert counts[0] == counts[1] <= most
+
+
+def test_everything_else_is_asked_of_a_spark_frame_too(fitted, rows, frame):
+    """Weights, groups, fractions of whole numbers, ALE, curves of rows, importance: as of the same rows in pandas."""
+    model = fitted(not_read()["factorization"][0])
+    several = frame.repartition(3)
+    here = Explainer(model, rows, weights=rows.positive, by="c")
+    there = Explainer(model, several, weights="positive", by="c")
+    one, other = (ex.partial_dependence("k", grid=[0.5, 2.0, 4.0]) for ex in (here, there))
+    assert np.allclose(one.average, other.average, rtol=1e-9)
+    assert len(one.groups) == 4
+    for label, mine in one.groups.items():
+        assert np.allclose(mine.average, other.groups[label].average, rtol=1e-9)
+    here, there = Explainer(model, rows), Explainer(model, frame)
+    assert np.allclose(here.ale("a").average, there.ale("a").average, rtol=1e-9)
+    curves = there.ice("a", grid=GRID)
+    expected = [at(model, frame, "a", value)[0] for value in GRID]
+    assert np.allclose(curves.individual.mean(axis=1)[0], expected, rtol=1e-9)
+    one, other = here.importance().columns, there.importance().columns
+    assert one["feature"].tolist() == other["feature"].tolist()
+    assert np.allclose(one["importance"], other["importance"], rtol=1e-9)
+
+
+def test_a_stage_of_the_users_own(spark, rows, frame):
+    """It is taken as it is; one that moves rows between partitions is refused, and so are rows that Spark drops."""
+    from pyspark.ml import Pipeline, PipelineModel, Transformer
+    from pyspark.ml.feature import StringIndexer, VectorAssembler
+    from pyspark.ml.regression import FMRegressor, LinearRegression
+    from pyspark.sql import functions as f
+
+    class Squared(Transformer):
+        def _transform(self, frame):
+            return frame.withColumn("square", f.col("a") * f.col("a"))
+
+    class Shuffling(Squared):
+        def _transform(self, frame):
+            return super()._transform(frame).repartition(3, "a")
+
+    tail = [
+        VectorAssembler(inputCols=["a", "b", "square"], outputCol="features"),
+        LinearRegression(labelCol="y", regParam=0.01),
+    ]
+    own = Pipeline(stages=[Squared(), *tail]).fit(frame)
+    X = frame.select("a", "b")
+    with pytest.raises(IcefieldError, match="not known to predict row by row"):
+        Explainer(own, X).partial_dependence("a", grid=GRID)
+    found = Explainer(own, X, row_by_row=True).partial_dependence("a", grid=GRID)
+    assert np.allclose(found.average[0, 2], at(own, X, "a", 1.0), rtol=1e-9)
+    moved = PipelineModel(stages=[Shuffling(), *own.stages[1:]])
+    with pytest.raises(IcefieldError, match="drops rows in Spark, or gives them back in another order"):
+        Explainer(moved, X, row_by_row=True).partial_dependence("a", grid=GRID)
+    stages = [
+        StringIndexer(inputCol="c", outputCol="c_index", handleInvalid="skip"),
+        VectorAssembler(inputCols=["a", "c_index"], outputCol="features"),
+        FMRegressor(labelCol="y", maxIter=1, seed=1),
+    ]
+    skipping = Pipeline(stages=stages).fit(frame)
+    with pytest.raises(IcefieldError, match="drop"):
+        Explainer(skipping, frame).partial_dependence("c", grid=["u", "never seen"])
 
 
 def test_xgboost_models_for_spark(frame, rows):
@@ -251,3 +344,11 @@ def test_an_estimator_that_was_not_fitted(spark, rows):
 
     with pytest.raises(IcefieldError, match="is not fitted"):
         Explainer(GBTRegressor(), rows)
+
+
+def test_what_does_not_predict_from_features(spark, rows):
+    from pyspark.ml.recommendation import ALS
+
+    ratings = spark.createDataFrame([(0, 0, 4.0), (0, 1, 2.0), (1, 1, 3.0)], ["user", "item", "rating"])
+    with pytest.raises(IcefieldError, match="ALSModel, which does not predict from features"):
+        Explainer(ALS(userCol="user", itemCol="item", ratingCol="rating", maxIter=1).fit(ratings), rows)

@@ -126,7 +126,7 @@ class BruteEngine:
 
     def _largest_call(self, sample: Block, memory: int) -> int:
         per_prediction = COPIES * sample.table.row_bytes + 24 * len(self.model.outputs)
-        return max(1, min(ROWS_PER_CALL, memory // per_prediction))
+        return max(1, min(max(ROWS_PER_CALL, self.model.least_per_call), memory // per_prediction))
 
 
 @dataclass(frozen=True)

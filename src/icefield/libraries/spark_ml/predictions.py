@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icefield.counts import counted
 from icefield.errors import ModelError, complaint
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.spark_ml.standing_in import SparkMLModel, SparkMLTransforms, stand_in
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from icefield.typing import Float
 
 __all__ = ["adapt", "stand_in"]
+
+PREDICTIONS_A_TRANSFORM = 200_000
 
 
 def adapt(model: Any, scale: str) -> Adapter:
@@ -47,15 +50,18 @@ def _adapt_transforms(model: SparkMLTransforms, scale: str) -> Adapter:
         raise ModelError(
             complaint("scale", f"cannot be 'raw': {model.why}", model.name, 'use scale="response"')
         )
-    classes = model.n_classes if model.has_probability else 0
+    classes = model.n_classes
     return Adapter(
         kind="classifier" if classes else "regressor",
-        scale_label="probability" if classes else "prediction",
+        scale_label=model.answers[0],
         answer=partial(_ask, model, scale),
         naming=_naming((), classes) if classes else SingleOrNumbered("prediction"),
         columns=model.columns,
-        notes=(f"rows are transformed in Spark, a frame for each block: {model.why}",),
-        least_per_call=16_384,
+        notes=(
+            f"asked by transforms in Spark, each of up to {counted(PREDICTIONS_A_TRANSFORM)} predictions here, and one for each "
+            "pass over a Spark frame",
+        ),
+        least_per_call=PREDICTIONS_A_TRANSFORM,
     )
 
 

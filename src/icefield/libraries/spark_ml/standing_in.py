@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from icefield.data.frame import Table
 
 CHECKED = 50  # rows
-PLACE = "icefield_row"
+OURS = "icefield_"  # how columns begin that were put beside the model's
+PLACE, ANSWER = f"{OURS}row", f"{OURS}answer"
 NAMES = ("SparkMLModel", "SparkMLTransforms")
 
 
@@ -118,24 +119,27 @@ class SparkMLModel:
 
 @dataclass(frozen=True, eq=False)
 class SparkMLTransforms:
-    """A Spark ML model that is asked in Spark, on the driver's machine.
+    """A Spark ML model that is asked in Spark: rows here in a frame for each call, a Spark frame's in one for each pass.
 
     Attributes
     ----------
     native : the model
     why : why it was not read
+    vector : the column of vectors that no stage makes, where there is one
+    slots : the columns that vector is made of, where they are known
     transforms : how many were made, in a list of one
     """
 
     native: Any
     why: str = ""
-    vector: tuple[str, ...] = ()
+    vector: str | None = None
+    slots: tuple[str, ...] = ()
     transforms: list[int] = field(default_factory=lambda: [0], repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         raise InputError(
-            complaint("model", f"is asked in Spark itself, on its driver, and cannot be sent to workers: {self.why}", self.name,
-                      "pass rows as a pandas frame, for example X.sample(0.01).toPandas()")
+            complaint("model", f"is asked in Spark itself, from its driver, and cannot be sent to workers: {self.why}", self.name,
+                      "pass rows as a Spark or a pandas frame")
         )  # fmt: skip
 
     @property
@@ -144,7 +148,11 @@ class SparkMLTransforms:
 
     @cached_property
     def columns(self) -> tuple[str, ...] | None:
+        if self.vector is not None:
+            return self.slots or None
         stages = stages_of(self.native)
+        if not self.known:
+            return None
         made = {name for stage in stages for name in outputs_of(stage)}
         read = [
             name
@@ -155,12 +163,54 @@ class SparkMLTransforms:
         return tuple(dict.fromkeys(read)) if made and read else None
 
     @cached_property
-    def n_classes(self) -> int:
-        return int(getattr(stages_of(self.native)[-1], "numClasses", 0) or 0)
+    def known(self) -> bool:
+        """Whether every stage says which columns it reads, and treats each row by itself."""
+        return all(map(_is_known, stages_of(self.native)))
 
-    @property
-    def has_probability(self) -> bool:
-        return bool(_last(self.native).hasParam("probabilityCol"))
+    @cached_property
+    def as_numbers(self) -> frozenset[str]:
+        """Columns that are read as numbers and nothing else, so that whole ones may be set to fractions."""
+        stages = stages_of(self.native) if self.known else []
+        assembled = [stage for stage in stages if type_name(stage) == "VectorAssembler"]
+        others = {name for stage in stages if stage not in assembled for name in inputs_of(stage)}
+        return frozenset([*self.slots, *(n for one in assembled for n in inputs_of(one) if n not in others)])
+
+    @cached_property
+    def answers(self) -> tuple[str, str]:
+        """What is asked for, and the column that holds it: probabilities, where there are none what classes are told apart by, or predictions."""
+        last = _last(self.native)
+        for name, parameter in (("probability", "probabilityCol"), ("raw prediction", "rawPredictionCol")):
+            if last.hasParam(parameter) and last.getOrDefault(parameter):
+                return name, last.getOrDefault(parameter)
+        return "prediction", last.getOrDefault("predictionCol")
+
+    @cached_property
+    def n_classes(self) -> int:
+        """How many there are; 0 for what does not tell classes apart."""
+        last = _last(self.native)
+        known = getattr(last, "numClasses", None) or len(getattr(last, "models", ()))
+        return 0 if self.answers[0] == "prediction" else int(known or 0)
+
+    def answered(self, frame: Any, into: str) -> Any:
+        """A Spark frame with the model's answers, as a column of arrays."""
+        if self.vector is not None and self.vector not in frame.columns:
+            assembler = library_named("pyspark.ml.feature").VectorAssembler
+            names = list(self.slots or (name for name in frame.columns if not name.startswith(OURS)))
+            frame = assembler(inputCols=names, outputCol=self.vector, handleInvalid="keep").transform(frame)
+        self.transforms[0] += 1
+        functions = library_named("pyspark.sql.functions")
+        kind, column = self.answers
+        as_array = library_named("pyspark.ml.functions").vector_to_array
+        try:
+            found = self.native.transform(frame)
+            answer = (
+                functions.array(functions.col(column).cast("double"))
+                if kind == "prediction"
+                else as_array(column)
+            )
+            return found.withColumn(into, answer)
+        except Exception as error:
+            raise self._failed("a frame of Spark's", error) from error
 
     def predict(self, table: Table, scale: str) -> Float:
         session = library_named("pyspark.sql").SparkSession.getActiveSession()
@@ -168,35 +218,35 @@ class SparkMLTransforms:
             raise ModelError(
                 complaint("model", "needs the Spark session it was fitted in, and there is none", self.name)
             )
-        last = _last(self.native)
-        frame = table.to("pandas").native.assign(**{PLACE: np.arange(table.n_rows)})
-        rows = session.createDataFrame(frame)
-        for vector in self.vector:  # a model without its assembler
-            assembler = library_named("pyspark.ml.feature").VectorAssembler
-            rows = assembler(
-                inputCols=[str(n) for n in table.names], outputCol=vector, handleInvalid="keep"
-            ).transform(rows)
-        self.transforms[0] += 1
-        wanted = last.getOrDefault("probabilityCol" if self.has_probability else "predictionCol")
-        as_array = library_named("pyspark.ml.functions").vector_to_array
-        column = (
-            as_array(wanted) if self.has_probability else library_named("pyspark.sql.functions").col(wanted)
-        )
+        answered = self.answered(session.createDataFrame(_numbered(table)), ANSWER).select(PLACE, ANSWER)
         try:
-            found = self.native.transform(rows).select(PLACE, column.alias("answer")).toPandas()
+            found = answered.toArrow()
         except Exception as error:
-            problem = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            raise self._failed(f"{table.n_rows} rows", error) from error
+        if found.num_rows != table.n_rows:
             raise ModelError(
-                complaint(
-                    "model", f"could not transform {table.n_rows} rows in Spark ({problem[:200]})", self.name
-                )
-            ) from error
-        if len(found) != table.n_rows:
-            raise ModelError(
-                complaint("model", f"dropped {table.n_rows - len(found)} of {table.n_rows} rows", self.name,
+                complaint("model", f"dropped {table.n_rows - found.num_rows} of {table.n_rows} rows", self.name,
                           'set handleInvalid="keep" in its stages, or leave such rows out')
             )  # fmt: skip
-        return np.array(found.sort_values(PLACE)["answer"].tolist(), np.float64).reshape(len(found), -1)
+        answers = found[ANSWER].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        return np.asarray(answers.reshape(table.n_rows, -1)[np.argsort(found[PLACE].to_numpy())], np.float64)
+
+    def _failed(self, what: str, error: Exception) -> ModelError:
+        problem = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        return ModelError(
+            complaint("model", f"could not transform {what} in Spark ({problem[:200]})", self.name)
+        )
+
+
+def _numbered(table: Table) -> Any:
+    """Rows as an Arrow table with their places, levels as what they are."""
+    arrow, rows = library_named("pyarrow"), table.to("pyarrow").native
+    plain = [
+        column.cast(column.type.value_type) if arrow.types.is_dictionary(column.type) else column
+        for column in rows.columns[: len(table.names)]  # without pandas' index
+    ]
+    names = [str(name) for name in table.names]
+    return arrow.table([*plain, arrow.array(np.arange(table.n_rows))], [*names, PLACE])
 
 
 def stand_in(model: Any, vectors: Mapping[str, tuple[str, ...]] | None = None) -> Any:
@@ -213,15 +263,19 @@ def stand_in(model: Any, vectors: Mapping[str, tuple[str, ...]] | None = None) -
     stages = stages_of(model)
     last = _last(model)
     vector = last.getOrDefault("featuresCol")
-    bare = () if any(vector in outputs_of(stage) for stage in stages) else (vector,)
+    unknown = next((type_name(stage) for stage in stages if not _is_known(stage)), None)
+    bare = None if unknown or any(vector in outputs_of(stage) for stage in stages) else vector
+    slots = () if bare is None else tuple((vectors or {}).get(vector, ()))
     try:
+        if unknown:
+            raise NotKnown(f"the stage {unknown} does not say which columns it reads")
         steps = _steps(stages, vector, dict(vectors or {}))
-        spark = SparkMLTransforms(model, vector=bare)
+        spark = SparkMLTransforms(model, vector=bare, slots=slots)
         return SparkMLModel(
             type_name(model), steps, vector, predictor_of(last), _labels(stages, last), [spark]
         )
     except NotKnown as reason:
-        return SparkMLTransforms(model, str(reason), bare)
+        return SparkMLTransforms(model, str(reason), bare, slots)
 
 
 def _steps(stages: list[Any], vector: str, vectors: Mapping[str, tuple[str, ...]]) -> tuple[Step, ...]:
@@ -268,9 +322,15 @@ def _last(model: Any) -> Any:
     last = stages_of(model)[-1]
     if not (last.hasParam("predictionCol") and last.hasParam("featuresCol")):
         raise ModelError(
-            complaint("model", f"ends in {type_name(last)}, which predicts nothing", hint="pass a pipeline that ends in a predictor")
+            complaint("model", f"ends in {type_name(last)}, which does not predict from features", hint="pass a pipeline that ends in a predictor")
         )  # fmt: skip
     return last
+
+
+def _is_known(stage: Any) -> bool:
+    """Whether a stage is one of Spark's or XGBoost's own that says which columns it reads, and treats each row by itself."""
+    own = type(stage).__module__.startswith(("pyspark.ml.", "xgboost.spark."))
+    return own and type_name(stage) not in ("SQLTransformer", "RFormulaModel")
 
 
 def _is_label(stage: Any, stages: list[Any]) -> bool:

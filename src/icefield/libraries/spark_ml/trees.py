@@ -11,7 +11,7 @@ from icefield.libraries.class_path import is_own_class
 from icefield.libraries.reading import read
 from icefield.libraries.spark_ml.predictors import Booster, TreePredictor
 from icefield.libraries.spark_ml.stages import NotKnown
-from icefield.libraries.spark_ml.standing_in import NAMES, SparkMLModel
+from icefield.libraries.spark_ml.standing_in import NAMES, SparkMLModel, SparkMLTransforms
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -36,12 +36,14 @@ class Encoded:
 
 
 def tree_reader(model: Any) -> Callable[[Any, Table], TreeModel] | None:
-    """The reader of what stands in for a model; None for what is asked in Spark."""
-    return read_spark if is_own_class(model, "icefield.libraries.spark_ml", NAMES[:1]) else None
+    """The reader of what stands in for a model."""
+    return read_spark if is_own_class(model, "icefield.libraries.spark_ml", NAMES) else None
 
 
-def read_spark(model: SparkMLModel, table: Table) -> TreeModel:
+def read_spark(model: SparkMLModel | SparkMLTransforms, table: Table) -> TreeModel:
     """Read a Spark ML model whose last stage is made of trees."""
+    if isinstance(model, SparkMLTransforms):
+        raise CannotRead(model.why)
     predictor = model.predictor
     try:
         drives = model.drives(table)

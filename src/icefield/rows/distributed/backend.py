@@ -24,6 +24,16 @@ if TYPE_CHECKING:
     from icefield.models.model import Model
 
 FAN_IN = 16  # outcomes that are merged at once on the cluster
+ROWS_A_TASK = 20_000  # of small partitions, taken together: a task's own cost is some tens of milliseconds
+
+
+def tasks_for(rows: int, partitions: int, slots: int) -> int:
+    """How many tasks small partitions are taken together in; 0 where each is a task of its own.
+
+    There are two at least for each of the tasks that run at once (`slots`; 0 where that is not known).
+    """
+    tasks = max(2 * slots, -(-rows // ROWS_A_TASK))
+    return tasks if slots and 2 * tasks <= partitions else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +75,10 @@ class Backend(Origin):
     @abstractmethod
     def dumps(self, thing: Any) -> bytes:
         """Pickle, as the engine does."""
+
+    def travelling(self, model: Model) -> Model:
+        """What workers are sent in a model's place; the model itself, unless the frame's engine has another way to ask it."""
+        return model
 
     def rows(
         self,

@@ -12,7 +12,7 @@ import importlib
 import io
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,10 @@ import numpy as np
 from icefield import __version__
 from icefield.core.rows import Accumulator
 from icefield.errors import InputError, complaint
+from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.core.engine import Choices
-    from icefield.data.frame import Table
     from icefield.models.model import Model
     from icefield.rows.block_reader import BlockReader
 
@@ -40,6 +40,11 @@ class Broadcast:
     @property
     def name(self) -> str:
         return hashlib.sha256(self.content).hexdigest()[:32]
+
+    @property
+    def way(self) -> tuple[str, Callable[[], bytes]]:
+        """The name, and what is called where it is new."""
+        return self.name, lambda: self.content
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +73,10 @@ class Pass:
     label: str
 
 
-def packed_model(model: Model, choices: Choices, head: Any, shown: Table, dumps: Any) -> Broadcast:
+def packed_model(model: Model, choices: Choices, head: Any, probed: Float | None, dumps: Any) -> Broadcast:
     """The model with what a worker needs to make it ready; an error before any job where it does not pickle.
 
-    `head` are some rows in Arrow's form, and `shown` the same as a table.
+    `head` are some rows in Arrow's form, and `probed` what it predicts at the first of them; None where only its engine asks it.
     """
     chosen = {
         "model": model,
@@ -79,7 +84,7 @@ def packed_model(model: Model, choices: Choices, head: Any, shown: Table, dumps:
         "engine": choices.engine,
         "background": choices.background,
         "resources": replace(choices.resources, threads=1, processes=None),
-        "probed": model.predict(shown.slice(0, min(PROBED, shown.n_rows))),
+        "probed": probed,
     }
     try:
         return Broadcast(dumps(chosen))

@@ -1,6 +1,7 @@
 """Dask DataFrames: on the caller's own `Client`, or on Dask's threads where there is none.
 
-Every partition is one task, known by its number; outcomes of neighbouring partitions merge in tasks of their own. The model is
+Every partition is one task, known by its number, and small neighbours are one together; outcomes of neighbouring tasks merge in tasks
+of their own. The model is
 scattered to all workers once, for all passes. Where the last worker that held it is lost, or scattering takes too long because a worker
 was lost meanwhile, the pass begins anew: nothing of it was counted yet.
 """
@@ -19,10 +20,11 @@ from icefield.data.columns import library_named
 from icefield.errors import ClusterError, InputError, complaint, statement
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.backend import FAN_IN, Backend, Census
+from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
 from icefield.rows.distributed.polling import FAREWELL, LOOK_EVERY, PATIENCE, Lifeline, show, waited, within
+from icefield.threads import available_processors
 
 NEW_WORKERS = 15.0  # seconds until a lost worker is replaced
 RETRIES = 2  # of a task whose error may pass: of a file, of a connection
@@ -45,6 +47,7 @@ class DaskOrigin(Backend):
     def __init__(self, frame: Any) -> None:
         self._frame = frame
         self._scattered: dict[tuple[str, str], Any] = {}  # by client and model
+        self._tasks = [range(n, n + 1) for n in range(frame.npartitions)]  # the partitions of each
 
     @cached_property
     def _head(self) -> Any:
@@ -56,7 +59,8 @@ class DaskOrigin(Backend):
         while True:
             looked = range(number, min(number + together, self._frame.npartitions))
             found = self._computed(
-                [self._frame.partitions[n].head(rows, compute=False, npartitions=1) for n in looked]
+                [self._frame.partitions[n].head(rows, compute=False, npartitions=1) for n in looked],
+                [range(n, n + 1) for n in looked],
             )
             some = next((one for one in found if len(one)), None)
             if some is not None or looked.stop >= self._frame.npartitions:
@@ -83,8 +87,11 @@ class DaskOrigin(Backend):
         read = unknown or [columns[0]]
         delayed = library_named("dask").delayed
         parts = self._frame[read].to_delayed(optimize_graph=True)
-        tasks = [delayed(_look, pure=False)(part, unknown) for part in parts]
-        found = self._computed(tasks)
+        slots = _slots()
+        several = min(FAN_IN, max(1, len(parts) // (8 * slots)))  # of which a task sees some columns at once
+        looked = [range(n, min(n + several, len(parts))) for n in range(0, len(parts), several)]
+        tasks = [delayed(_look, pure=False)([parts[n] for n in own], unknown) for own in looked]
+        found = [one for some in self._computed(tasks, looked) for one in some]
         levels = {
             name: list(dict.fromkeys(level for _, own in found for level in own[name]))
             if name in unknown
@@ -92,17 +99,21 @@ class DaskOrigin(Backend):
             for name in listed
         }
         sizes = tuple(rows for rows, _ in found)
-        return Census(sizes, sum(sizes), levels)
+        self._tasks = _neighbours(sizes, tasks_for(sum(sizes), len(sizes), slots))
+        return Census(tuple(sum(sizes[n] for n in own) for own in self._tasks), sum(sizes), levels)
 
-    def _computed(self, tasks: list[Any]) -> list[Any]:
-        """The results of small tasks."""
+    def where(self, number: int) -> str:
+        return f"{_said(self._tasks[number])} of {self.label}"
+
+    def _computed(self, tasks: list[Any], numbers: Sequence[range]) -> list[Any]:
+        """The results of small tasks, each of these partitions."""
         client = _client()
         if client is None:
             return list(library_named("dask").compute(*tasks, scheduler="threads"))
         for tried in range(1, TRIES + 1):
             try:
                 futures = client.compute(tasks)
-                return list(_gathered(client, futures, futures, Progress("", None), "", self.label))
+                return list(_gathered(client, futures, futures, Progress("", None), "", numbers, self.label))
             except _Lost as lost:
                 if tried == TRIES:
                     raise ClusterError(
@@ -119,7 +130,8 @@ class DaskOrigin(Backend):
         all_columns: Sequence[str],
         progress: Progress,
     ) -> Iterable[Outcome]:
-        parts = self._frame[list(columns)].to_delayed(optimize_graph=True)
+        single = self._frame[list(columns)].to_delayed(optimize_graph=True)
+        parts = [[single[number] for number in own] for own in self._tasks]
         client = _client()
         if client is None:
             yield from self._on_threads(parts, model, task, progress)
@@ -173,8 +185,8 @@ class DaskOrigin(Backend):
         delayed, job = library_named("dask").delayed, uuid.uuid4().hex
         known = client.id, model.name
         if known not in self._scattered or self._scattered[known].status != "finished":
-            self._scattered[known] = _scattered(client, model, len(parts))
-        sent = self._scattered[known], _scattered(client, task, len(parts))
+            self._scattered[known] = _scattered(client, model, self._tasks)
+        sent = self._scattered[known], _scattered(client, task, self._tasks)
         leaves = client.compute(
             [
                 delayed(_work, pure=False)(
@@ -191,12 +203,16 @@ class DaskOrigin(Backend):
             ),
         )
         try:
-            yield from _gathered(client, tops, leaves, progress, job, self.label)
+            yield from _gathered(client, tops, leaves, progress, job, self._tasks, self.label)
         finally:
             client.cancel([*tops, *leaves], force=True)
 
 
-def _scattered(client: Any, parcel: Broadcast, parts: int) -> Any:
+def _said(own: range) -> str:
+    return f"partition {own[0]}" if len(own) == 1 else f"partitions {own[0]} to {own[-1]}"
+
+
+def _scattered(client: Any, parcel: Broadcast, tasks: Sequence[range]) -> Any:
     """A broadcast object on every worker, with a time limit: Dask may wait for ever for a worker that was lost."""
     until = time.monotonic() + PATIENCE
     with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
@@ -204,7 +220,7 @@ def _scattered(client: Any, parcel: Broadcast, parts: int) -> Any:
         def look() -> None:
             lifeline.check()
             if time.monotonic() > until:
-                raise _lost(client, range(parts))
+                raise _lost(client, tasks)
 
         try:
             return waited(
@@ -213,7 +229,7 @@ def _scattered(client: Any, parcel: Broadcast, parts: int) -> Any:
                 cancel=lambda: None,
             )
         except OSError as error:  # a worker was lost while this was on its way to it
-            raise _lost(client, range(parts)) from error
+            raise _lost(client, tasks) from error
 
 
 class _Here:
@@ -245,12 +261,32 @@ def _arrow(frame: Any) -> Any:
     return library_named("pyarrow").Table.from_pandas(frame, preserve_index=False)
 
 
-def _look(part: Any, listed: Sequence[str]) -> tuple[int, dict[str, list[Any]]]:
-    return worker.looked(_arrow(part).to_batches(), listed) if listed else (len(part), {})
+def _slots() -> int:
+    """Tasks that run at once."""
+    client = _client()
+    return sum(client.nthreads().values()) if client is not None else available_processors()
 
 
-def _work(part: Any, model: _Here, task: _Here, number: int, job: str) -> Outcome:
-    return worker.worked(model.sent, task.sent, number, _arrow(part).to_batches(), job)
+def _neighbours(sizes: Sequence[int], tasks: int) -> list[range]:
+    """The partitions of each task: neighbours of about as many rows as those of others; 0 tasks for each partition by itself."""
+    if not tasks:
+        return [range(n, n + 1) for n in range(len(sizes))]
+    found, first, rows, most = [], 0, 0, -(-sum(sizes) // tasks)
+    for number, size in enumerate(sizes):
+        if rows and rows + size > most:
+            found.append(range(first, number))
+            first, rows = number, 0
+        rows += size
+    return [*found, range(first, len(sizes))]
+
+
+def _look(parts: Sequence[Any], listed: Sequence[str]) -> list[tuple[int, dict[str, list[Any]]]]:
+    return [worker.looked(_arrow(part).to_batches(), listed) if listed else (len(part), {}) for part in parts]
+
+
+def _work(parts: Sequence[Any], model: _Here, task: _Here, number: int, job: str) -> Outcome:
+    batches = (batch for part in parts for batch in _arrow(part).to_batches())
+    return worker.worked(model.sent, task.sent, number, batches, job)
 
 
 def _join(outcomes: Sequence[Outcome], model: _Here, task: _Here) -> Outcome:
@@ -297,15 +333,24 @@ class _Watch:
 
 
 def _gathered(
-    client: Any, tops: Sequence[Any], leaves: Sequence[Any], progress: Progress, job: str, label: str
+    client: Any,
+    tops: Sequence[Any],
+    leaves: Sequence[Any],
+    progress: Progress,
+    job: str,
+    tasks: Sequence[range],
+    label: str,
 ) -> Iterator[Any]:
-    """Results of futures in their order, while looking on: futures know their state without asking the scheduler."""
+    """Results of futures in their order, while looking on: futures know their state without asking the scheduler.
+
+    `tasks` are the partitions of each of the `leaves`.
+    """
     running, waiting, watch = list(leaves), list(tops), _Watch(client)
 
     def look() -> None:
         lifeline.check()
         if watch.is_stalled:
-            raise _lost(client, _unfinished(leaves))
+            raise _lost(client, _unfinished(leaves, tasks))
 
     try:
         with Lifeline(watch.alive, "The Dask cluster") as lifeline:
@@ -319,13 +364,13 @@ def _gathered(
                 show(progress, len(leaves) - len(running), len(leaves))
                 for future in (*tops, *ended):
                     if future.status in ("cancelled", "lost"):
-                        raise _lost(client, _unfinished(leaves))
+                        raise _lost(client, _unfinished(leaves, tasks))
                     if future.status == "error":
-                        raise _error(client, future, leaves, label)
+                        raise _error(client, future, leaves, tasks, label)
             try:
                 found = waited(lambda: client.gather(list(tops)), look=look, cancel=lambda: None)
             except Exception as error:  # results may be lost with their workers until they are here
-                raise _lost(client, _unfinished(leaves)) from error
+                raise _lost(client, _unfinished(leaves, tasks)) from error
             yield from found
     except BaseException:
         within(lambda: client.cancel([*tops, *leaves], force=True), FAREWELL)
@@ -333,11 +378,11 @@ def _gathered(
         raise
 
 
-def _unfinished(leaves: Sequence[Any]) -> list[int]:
-    return [number for number, leaf in enumerate(leaves) if leaf.status != "finished"]
+def _unfinished(leaves: Sequence[Any], tasks: Sequence[range]) -> list[range]:
+    return [own for own, leaf in zip(tasks, leaves) if leaf.status != "finished"]
 
 
-def _lost(client: Any, left: Sequence[int]) -> Exception:
+def _lost(client: Any, left: Sequence[range]) -> Exception:
     """What to raise where results are gone: with the scheduler for good, with workers until these are back.
 
     `left` are the partitions that are not done.
@@ -346,15 +391,15 @@ def _lost(client: Any, left: Sequence[int]) -> Exception:
         return ClusterError(
             statement("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")
         )  # fmt: skip
-    return _Lost(f"partition {', '.join(map(str, left[:5]))}" if left else "the sums")
+    return _Lost(", ".join(map(_said, left[:5])) if left else "the sums")
 
 
-def _error(client: Any, future: Any, leaves: Sequence[Any], label: str) -> Exception:
+def _error(client: Any, future: Any, leaves: Sequence[Any], tasks: Sequence[range], label: str) -> Exception:
     """What a failed task says, with its partition where it is one's."""
     error = future.exception(timeout=FAREWELL)
     if "lost dependencies" in str(error):
-        return _lost(client, _unfinished(leaves))
-    number = next((n for n, leaf in enumerate(leaves) if leaf.status == "error"), None)
-    which = label if number is None else f"partition {number} of {label}"
+        return _lost(client, _unfinished(leaves, tasks))
+    failed = next((own for own, leaf in zip(tasks, leaves) if leaf.status == "error"), None)
+    which = label if failed is None else f"{_said(failed)} of {label}"
     text = " ".join(f"{type(error).__name__}: {error}".split())[:600]
     return ClusterError(statement(f"Work on {which} failed: {text}."))

@@ -17,6 +17,7 @@ from icefield.progress import Progress
 from icefield.rows.block_reader import BlockReader
 from icefield.rows.distributed.backend import Backend, Census
 from icefield.rows.distributed.broadcast import (
+    PROBED,
     Broadcast,
     Pass,
     packed_accumulators,
@@ -125,7 +126,13 @@ class DistributedRows(StreamRows):
     @cached_property
     def _packed_model(self) -> Broadcast:
         stream = self._partitions
-        return packed_model(self._model, self._choices, stream.head().arrow, self.head, stream.backend.dumps)
+        sent = stream.backend.travelling(self._model)
+        probed = (
+            None
+            if sent is not self._model
+            else sent.predict(self.head.slice(0, min(PROBED, self.head.n_rows)))
+        )
+        return packed_model(sent, self._choices, stream.head().arrow, probed, stream.backend.dumps)
 
     @cached_property
     def _versions(self) -> dict[str, str]:

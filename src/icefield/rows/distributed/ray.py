@@ -1,4 +1,4 @@
-"""Ray Datasets: one call of `map_batches` a block, in the caller's own Ray.
+"""Ray Datasets: one call of `map_batches` a block, or for several that are small, in the caller's own Ray.
 
 The model is put into Ray's object store once, from where every process of a worker takes it once. Blocks have no numbers
 before they are read; they have that of their task, which stays when the task is tried again. What Ray starts for a pass is started
@@ -18,7 +18,7 @@ from icefield.data.columns import library_named
 from icefield.errors import ClusterError, IcefieldError, statement
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.backend import FAN_IN, Backend, Census
+from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
 from icefield.rows.distributed.polling import Lifeline, waited
@@ -39,6 +39,7 @@ class RayOrigin(Backend):
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
         self._sent: dict[str, Any] = {}
+        self._together: int | None = None  # rows that a task takes together, of blocks that are small
 
     @cached_property
     def _head(self) -> Any:
@@ -57,7 +58,7 @@ class RayOrigin(Backend):
 
     def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         if not listed:  # Ray counts by itself, from metadata where it can
-            return Census(None, int(self._watched(self._dataset, _count)[0]))
+            return self._counted(int(self._watched(self._dataset, _count)[0]))
         seen = [
             _levels_of(one)
             for one in self._watched(self._mapped(listed, _LevelCensus(tuple(listed))), _given)
@@ -65,7 +66,12 @@ class RayOrigin(Backend):
         levels = {
             name: list(dict.fromkeys(level for _, own in seen for level in own[name])) for name in listed
         }
-        return Census(None, sum(rows for rows, _ in seen), levels)
+        return self._counted(sum(rows for rows, _ in seen), levels)
+
+    def _counted(self, rows: int, levels: dict[str, list[Any]] | None = None) -> Census:
+        tasks = tasks_for(rows, self._blocks, int(library_named("ray").cluster_resources().get("CPU", 0)))
+        self._together = -(-rows // tasks) if tasks else None
+        return Census(None, rows, levels or {})
 
     def outcomes(
         self,
@@ -79,7 +85,7 @@ class RayOrigin(Backend):
         if model.name not in self._sent:
             self._sent[model.name] = _RaySent(model.name, ray.put(model.content))
         sent = (self._sent[model.name], _RaySent(task.name, ray.put(task.content)))
-        states = self._mapped(columns, _RayWork(*sent))
+        states = self._mapped(columns, _RayWork(*sent), self._together)
         for _ in range(self._levels):
             states = states.map_batches(_RayJoin(*sent), batch_size=FAN_IN, batch_format="pyarrow")
         taken = [0, 0]  # outcomes, and rows in them
@@ -96,16 +102,21 @@ class RayOrigin(Backend):
         return [Outcome.unpacked(content) for content in self._watched(states, _given, look)]
 
     @cached_property
-    def _levels(self) -> int:
-        """Of merging on the cluster; how many blocks there are is known where the dataset was materialized."""
+    def _blocks(self) -> int:
+        """How many there are, where that is known: of a dataset that was materialized."""
         counted = getattr(self._dataset, "num_blocks", None)
         try:
-            blocks = int(counted()) if counted is not None else 1
+            return int(counted()) if counted is not None else 1
         except NotImplementedError:
-            blocks = 1
-        return 2 if blocks > FAN_IN**2 else 1
+            return 1
 
-    def _mapped(self, columns: Sequence[str], work: Any) -> Any:
+    @property
+    def _levels(self) -> int:
+        """Of merging on the cluster."""
+        return 2 if self._together is None and self._blocks > FAN_IN**2 else 1
+
+    def _mapped(self, columns: Sequence[str], work: Any, rows: int | None = None) -> Any:
+        """Work on each block by itself, or on so many `rows` at once."""
         try:
             selected = self._dataset.select_columns(list(columns))
         except Exception as error:  # Ray merges the schemas of blocks here
@@ -113,7 +124,7 @@ class RayOrigin(Backend):
             raise ClusterError(
                 statement(f"The columns of {self.label} could not be read: {said}.")
             ) from error
-        return selected.map_batches(work, batch_size=None, batch_format="pyarrow", zero_copy_batch=True)
+        return selected.map_batches(work, batch_size=rows, batch_format="pyarrow", zero_copy_batch=True)
 
     def where(self, number: int) -> str:
         task, block = divmod(number, 1 << BLOCK_BITS)

@@ -17,24 +17,34 @@ import uuid
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icefield.data.columns import library_named
 from icefield.errors import ClusterError, InputError, complaint, statement
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.backend import FAN_IN, Backend, Census
+from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Failure, Outcome
 from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, within
+from icefield.rows.distributed.spark_transforms import (
+    ANSWER,
+    OWN,
+    PART,
+    PLACE,
+    Answers,
+    AskedInSpark,
+    rows_asked,
+)
+
+if TYPE_CHECKING:
+    from icefield.models.model import Model
 
 MOST_JOINING = 64  # tasks that merge outcomes of one level
-ROWS_A_TASK = (
-    20_000  # of small partitions, which are taken together: a task's own cost is some tens of milliseconds
-)
 COSTLY = re.compile(
     r"\b(Join|Aggregate|Window|Sort|Repartition\w*|\w*Python\w*|MapIn\w+|Generate)\b"
 )  # in a plan without a cache
@@ -44,6 +54,7 @@ LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
 LOOK_EVERY = 0.5  # seconds between questions to Spark about progress
 PLAIN = ("byte", "short", "integer", "long", "float", "double", "decimal", "string", "varchar", "char", "boolean", "date",
          "timestamp", "timestamp_ntz")  # fmt: skip
+WHOLE = ("byte", "short", "integer", "long")
 FORM = "number long, bucket long, outcome binary"
 
 log = logging.getLogger(__name__)
@@ -94,6 +105,7 @@ class SparkOrigin(Backend):
         self._partitions = 1  # about, once they were counted; only how outcomes merge depends on it
         self._together = False  # whether small partitions are taken together
         self._passes = 0
+        self._asked: Model | None = None  # a model that only Spark can ask
 
     @cached_property
     def _head(self) -> Any:
@@ -121,8 +133,8 @@ class SparkOrigin(Backend):
             zip(*(column.to_pylist() for column in self._collected(counting, Progress("", None)).columns))
         )
         sizes = tuple(int(found.get(number, 0)) for number in range(max(found, default=-1) + 1))
-        tasks = max(2 * self.slots, -(-sum(sizes) // ROWS_A_TASK))
-        self._together = bool(self.slots) and 2 * tasks <= len(sizes)
+        tasks = tasks_for(sum(sizes), len(sizes), self.slots)
+        self._together = tasks > 0
         if self._together:  # neighbours, as Spark takes them where none is nearer to some machine
             bounds = [number * len(sizes) // tasks for number in range(tasks + 1)]
             sizes = tuple(sum(sizes[start:stop]) for start, stop in pairwise(bounds))
@@ -150,7 +162,7 @@ class SparkOrigin(Backend):
         given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
         rows = self._selected(columns)
         rows = rows.coalesce(self._partitions) if self._together else rows
-        states = rows.mapInArrow(_SparkWork(*given, job), FORM)
+        states = self._answered(model, task, rows, _SparkWork(*given, job))
         while left > FAN_IN:  # neighbours, then neighbours of these, until few are left for the driver
             left = -(-left // FAN_IN)
             states = (
@@ -163,6 +175,35 @@ class SparkOrigin(Backend):
         finally:
             within(lambda: self.forget(given[1]), FAREWELL)
         return [Outcome.unpacked(content) for content in found["outcome"].to_pylist()]
+
+    def travelling(self, model: Model) -> Model:
+        if not hasattr(model.native, "answered"):
+            return model
+        self._asked = model
+        sent = AskedInSpark(len(model.all_outputs))
+        return replace(model, native=sent, answer=sent)
+
+    def _answered(self, model: Broadcast, task: Broadcast, rows: Any, work: _SparkWork) -> Any:
+        """Partitions' outcomes; with a model that only Spark can ask, by one transform of all rows it is asked about."""
+        asked = self._asked
+        if asked is None or not worker.asks(model.way, task.way):
+            return rows.mapInArrow(work, FORM)
+        outputs = len(asked.all_outputs)
+        types, arrow = library_named("pyspark.sql.types"), library_named("pyarrow")
+        there, here = {field.name: field.dataType for field in self._frame.schema.fields}, self.schema
+        number = {
+            name for name in asked.native.as_numbers if there.get(name) and there[name].typeName() in WHOLE
+        }
+        form = arrow.schema(
+            [arrow.field(n, arrow.float64()) if n in number else here.field(n) for n in asked.columns]
+        )
+        fields = [
+            types.StructField(n, types.DoubleType() if n in number else there[n]) for n in asked.columns
+        ]
+        beside = [(PART, types.LongType()), (PLACE, types.LongType()), (OWN, types.BinaryType())]
+        wanted = types.StructType([*fields, *(types.StructField(*one) for one in beside)])
+        answered = asked.native.answered(rows.mapInArrow(_SparkAsking(work, form, outputs), wanted), ANSWER)
+        return answered.select(PART, PLACE, OWN, ANSWER).mapInArrow(_SparkAnswering(work, outputs), FORM)
 
     def _collected(self, frame: Any, progress: Progress) -> Any:
         """The rows of a frame as an Arrow table, with Spark's own progress, until Ctrl-C."""
@@ -366,8 +407,37 @@ class _SparkWork:
         self.model, self.task, self.job = model, task, job
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        number = int(library_named("pyspark").TaskContext.get().partitionId())
-        yield _row(number, worker.worked(self.model.way, self.task.way, number, batches, self.job))
+        number = _partition()
+        yield _row(number, self.done(number, batches))
+
+    def done(self, number: int, batches: Iterator[Any]) -> Outcome:
+        return worker.worked(self.model.way, self.task.way, number, batches, self.job)
+
+
+class _SparkAsking:
+    """The partition's rows in, all rows out that a model is asked about there."""
+
+    def __init__(self, work: _SparkWork, form: Any, outputs: int) -> None:
+        self.work, self.form, self.outputs = work, form, outputs
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        number = _partition()
+        return rows_asked(partial(self.work.done, number), batches, self.form, self.outputs, number)
+
+
+class _SparkAnswering:
+    """Those rows with Spark's answers in, one row with the partition's outcome out."""
+
+    def __init__(self, work: _SparkWork, outputs: int) -> None:
+        self.work, self.outputs = work, outputs
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        number = _partition()
+        yield _row(number, Answers(batches, number, self.outputs).run(partial(self.work.done, number)))
+
+
+def _partition() -> int:
+    return int(library_named("pyspark").TaskContext.get().partitionId())
 
 
 class _SparkJoin:
@@ -389,9 +459,7 @@ class _SparkJoin:
 
 def _row(number: int, found: Outcome) -> Any:
     if found.failure is not None:
-        # Raised, so that Spark ends the job now; the driver reads it out of Spark's message.
-        content = base64.b64encode(zlib.compress(json.dumps(found.failure.as_json()).encode())).decode()
-        raise RuntimeError(f"icefield-failure<{content}>")
+        raise worker.failed(found.failure)
     arrow = library_named("pyarrow")
     columns = {
         "number": arrow.array([number], arrow.int64()),

@@ -7,12 +7,15 @@ that may pass (of files, memory, connections) are left to the engine, which trie
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
+import json
 import os
 import pickle
 import socket
 import threading
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -23,8 +26,7 @@ from icefield.core.engine import ENGINES, Plan, TreeReading, choose
 from icefield.data.columns import dictionary_levels, library_named
 from icefield.errors import ClusterError, InputError, complaint, did_you_mean, statement
 from icefield.rows.distributed.broadcast import PROBED, Pass, probed_alike, version_here
-from icefield.rows.distributed.partition_result import Failure as _Failure
-from icefield.rows.distributed.partition_result import Outcome, merged
+from icefield.rows.distributed.partition_result import Failure, Outcome, merged
 from icefield.rows.source import Origin, as_wanted
 from icefield.rows.stream import Stream
 from icefield.threads import ThreadCrew
@@ -54,7 +56,7 @@ class WorkerModel:
 
     def check(self) -> str:
         """Empty where the model answers as it did where it came from; else what is wrong."""
-        if probed_alike(
+        if self._probed is None or probed_alike(
             self.model.predict(self.table.slice(0, min(PROBED, self.table.n_rows))), self._probed
         ):
             return ""
@@ -148,7 +150,7 @@ def worked(
     except (OSError, MemoryError, JobCancelled):
         raise  # the engine may try again
     except Exception as error:
-        return Outcome({number: 0}, failure=_Failure.of(number, error))
+        return Outcome({number: 0}, failure=Failure.of(number, error))
 
 
 def united(model: tuple[str, Fetch], task: tuple[str, Fetch], outcomes: Sequence[Outcome]) -> Outcome:
@@ -158,6 +160,18 @@ def united(model: tuple[str, Fetch], task: tuple[str, Fetch], outcomes: Sequence
         return failed or outcomes[0]
     differs, plan = _plan(task)
     return merged(_Receiver(plan.accumulators, _ready(model, differs)).load(), outcomes)
+
+
+def failed(failure: Failure) -> RuntimeError:
+    """What is raised where raising is what ends a job at once; whoever waits finds the failure in the engine's message."""
+    content = base64.b64encode(zlib.compress(json.dumps(failure.as_json()).encode())).decode()
+    return RuntimeError(f"icefield-failure<{content}>")
+
+
+def asks(model: tuple[str, Fetch], task: tuple[str, Fetch]) -> bool:
+    """Whether a pass may ask the model."""
+    differs, plan = _plan(task)
+    return any(one.needs_frames for one in _Receiver(plan.accumulators, _ready(model, differs)).load())
 
 
 def stop(job: str) -> None:
