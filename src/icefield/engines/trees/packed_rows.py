@@ -76,11 +76,28 @@ class WholeWeights:
         return cls(values, np.ldexp(1.0, exponents - exponents.max()), n_planes)
 
 
-class PackedRows:
-    """The sample, cut into blocks."""
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Forest columns that take other values than the rows have, in several ways: ``(moves, columns, rows)``."""
 
-    def __init__(self, model: TreeModel, sample: Block, block: int) -> None:
-        self.model, self.sample, self.block = model, sample, block
+    columns: tuple[int, ...]
+    values: Float
+
+    def part(self, move: int, start: int, stop: int) -> Float:
+        """The values of some rows, ``(rows, columns)``."""
+        return self.values[move, :, start:stop].T
+
+    def all_moves(self, start: int, stop: int) -> Float:
+        """The same of one move after another."""
+        return self.values.reshape(-1, self.values.shape[2])[:, start:stop].T
+
+
+class PackedRows:
+    """The sample, cut into blocks; with `moved`, once for each way in which columns take other values."""
+
+    def __init__(self, model: TreeModel, sample: Block, block: int, moved: Moved | None = None) -> None:
+        self.model, self.sample, self.block, self.moved = model, sample, block, moved
+        self.n_moves = 1 if moved is None else len(moved.values)
         self.n_segments = 1 if sample.codes is None else sample.n_groups + 1
         # A row in no group belongs to the last segment.
         segment = None if sample.codes is None else np.where(sample.codes < 0, sample.n_groups, sample.codes)
@@ -102,7 +119,9 @@ class PackedRows:
         own = self.at_hand
         assert own is not None
         matrix = own.by_row if isinstance(own, CodedRows) else own
-        return {"matrix": matrix[start:stop], "tables": layout.tables_for(own)}
+        moved = Moved((), np.empty((1, 0, len(matrix)))) if self.moved is None else self.moved
+        moves = layout.moves(moved.columns, moved.all_moves(start, stop))
+        return {"matrix": matrix[start:stop], "tables": layout.tables_for(own), "moves": moves}
 
     def shared_out(self, threads: int) -> list[tuple[int, int]]:
         """Larger pieces of whole blocks, a few for each thread."""
@@ -154,6 +173,7 @@ class Workspace:
         self.weight_of = np.ones(words * WORD, np.int64)
         self.segment_of = np.zeros(words * WORD, np.int32)
         self.segments = np.array([0, words], np.int64)
+        self._position = np.empty(0, np.int32)
 
     def load(self, start: int, stop: int, here: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Fill this workspace with a block and mark its rows in `here`; returns their positions."""
@@ -175,7 +195,19 @@ class Workspace:
                 self.planes[plane] = bit_mask(position[(values >> plane) & 1 == 1], rows.words)
         elif rows.n_segments > 1:
             self.planes[0] = here
+        self._position = position
         return position
+
+    def move(self, number: int, start: int) -> None:
+        """Let the columns that move take the values of one of the moves, in the block that is loaded and begins at `start`."""
+        moved, position = self.rows.moved, self._position
+        if moved is None:
+            return
+        by_row = self.codes_by_row.size > 0
+        values = moved.part(number, start, start + position.size)
+        self.layout.move(values, moved.columns, position, self.codes, self.bits, all_codes=by_row)
+        if by_row:
+            self.codes_by_row[:] = self.codes.T
 
     def _by_segment(self, codes: NDArray[np.intp]) -> NDArray[np.int32]:
         """Positions that keep the rows of a group together, each group at whole words."""
