@@ -25,6 +25,7 @@ from icefield import Effect, Explainer, Grid
 from icefield.core.question import Axis, Question
 from icefield.core.rows import Block
 from icefield.data.columns import is_missing_value
+from icefield.engines.trees.engine import TreesEngine
 from icefield.errors import EngineError
 
 PROBABILITIES = (0.13, 0.5, 0.77)
@@ -184,6 +185,53 @@ def test_trees_give_what_brute_force_gives(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_trees_give_what_brute_force_gives_on_many_more(name: str, seed: int) -> None:
     check(name, seed)
+
+
+# --- means of rows that move, each to an end of its own --------------------------------------------------
+
+
+def moved_means(both: Both, ask: Any, what: str) -> None:
+    """Both engines' means, and those of the trees with the spread, whose rows are asked one by one."""
+    found, expected, whole = ask(both.trees, False), ask(both.brute, False), ask(both.trees, True)
+    for column in ("start", "end", "estimate"):
+        _close(found[column], expected[column], both.allowed, f"{what} {column}, brute force")
+        _close(found[column], whole[column], both.allowed, f"{what} {column}, with the spread")
+    assert found["n_rows"].tolist() == expected["n_rows"].tolist(), what
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", DISTINCT)
+def test_means_of_moved_rows_are_those_of_brute_force(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found, draw = fitted(name), np.random.default_rng(11)
+    n_rows = len(found.X)
+    options = {"weights": draw.random(n_rows) * (draw.random(n_rows) < 0.9), "by": draw.choice(["a", "b", "c"], n_rows)}
+    asked = []
+    known = TreesEngine.moved_means
+
+    def noted(self: Any, moves: Any, *more: Any) -> Any:
+        means = known(self, moves, *more)
+        asked.append(means is not None)
+        return means
+
+    monkeypatch.setattr(TreesEngine, "moved_means", noted)
+    for own in ({}, {**options, "scale": "raw" if found.raw else "response"}, options):
+        both = Both.of(found, **own)
+        table = both.trees.table
+        numbers = [n for n in columns(both.trees) if table.column(n).kind == "float" and len(np.unique(table.column(n).values)) > 1]  # fmt: skip
+        for feature in numbers:
+            moved_means(both, lambda ex, s, f=feature: ex.change(f, plus=0.7, spread=s), f"{feature} plus")
+            moved_means(both, lambda ex, s, f=feature: ex.change(f, times=-1.5, spread=s), f"{feature} times")
+            moved_means(both, lambda ex, s, f=feature: ex.change(f, end=0.0, spread=s), f"{feature} to 0")
+            moved_means(both, lambda ex, s, f=feature: ex.slope(f, spread=s), f"{feature} slope")
+        first, second = numbers[:2]
+        moved_means(both, lambda ex, s: ex.change({first: (0.0, 1.0), second: {"plus": 1}}, spread=s), "two")
+        moved_means(both, lambda ex, s: ex.change(first, plus=1, across={second: {"times": 2}}, spread=s), "across")
+        for feature in columns(both.trees):
+            values = [v for v in asked_values(both.trees, feature, found) if not is_missing_value(v)][:2]
+            if table.column(feature).kind == "categorical":
+                values = LEVELS[:2]
+            moved_means(both, lambda ex, s, f=feature, v=values: ex.change(f, *v, spread=s), f"{feature} {values}")
+    assert asked and all(asked)
 
 
 # --- Grid("thresholds"): the whole step function ---------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,32 @@ def test_what_is_no_table_is_refused_with_its_line(
     with pytest.raises(IcefieldError) as caught:
         reader(tmp_path / "a.csv")
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("reader", [one_file, without_arrow, standard_input])
+@pytest.mark.parametrize("content", [b"\n", b"\r\n\r\n", b"  \n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
+def test_a_file_of_nothing_is_empty(
+    content: bytes, reader: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(IcefieldError, match="`DATA` is empty"):
+        reader(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "feather"])
+def test_arrow_s_threads_hold_nothing_of_python_s(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an error they go on for a while; letting go of Python's bytes while the interpreter ends would abort it."""
+    import pyarrow as pa
+
+    content = b"a,b\n" + b"1,x\n" * 100
+    given = []
+    reader = pa.BufferReader
+    monkeypatch.setattr(pa, "BufferReader", lambda memory: given.append(memory) or reader(memory))
+    before = sys.getrefcount(content)
+    with suppress(Exception):
+        data_files._parsed(content, f".{suffix}", "a file")
+    assert sys.getrefcount(content) == before
+    assert [type(memory) for memory in given] == [pa.Buffer]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from tests.rows.rows import (
 )
 
 from icefield import Change, Explainer
+from icefield.engines.trees.packed_rows import PackedRows
 from icefield.errors import IcefieldError, InputError, InputTypeError
 from icefield.rows import stream_rows
 from icefield.statistics.change import _changes, _moves
@@ -145,6 +146,54 @@ def test_slopes_without_spread():
     assert "std_error" not in ex.slope("x0", spread=False).columns
 
 
+def test_rows_whose_way_is_cut_short_count_by_their_own():
+    """At the ends of the data a slope's step is shorter; of so large a one for most rows."""
+    for step in (0.1, 1.0, 50.0):
+        for name in ("lightgbm", "lightgbm, classes", "xgboost", "forest"):
+            ex = explainer(name, weights=np.linspace(0.0, 2.0, len(ROWS)), by=ROWS.side)
+            found, whole = ex.slope("x0", step=step, spread=False), ex.slope("x0", step=step)
+            for column in ("start", "end", "estimate"):
+                np.testing.assert_allclose(found[column], whole[column], rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+def test_predictions_of_rows_as_they_are_are_averaged_once(monkeypatch):
+    ex, passes = explainer("lightgbm"), []
+    known = PackedRows.__init__
+    monkeypatch.setattr(
+        PackedRows, "__init__", lambda self, *given: passes.append(given[3:]) or known(self, *given)
+    )
+    ex.change("x0", plus=1.0, spread=False)
+    assert [moved is None for (moved,) in passes] == [True, False]
+    ex.change("x2", plus=1.0, spread=False)
+    assert [moved is None for (moved,) in passes] == [True, False, False]
+    chosen = ex.change("x0", plus=1.0, spread=False, rows=range(100))
+    check = ROWS[:100]
+    np.testing.assert_allclose(chosen["start"], predicted("lightgbm", check).mean(axis=0), rtol=1e-9)
+
+
+def test_a_block_at_a_time_gives_the_same_means():
+    whole, parts = explainer("forest", by=ROWS.side), explainer("forest", by=ROWS.side, memory=20_000)
+    for asked in ({"plus": 0.5}, {"times": 2.0}):
+        found, expected = (ex.change("x0", **asked, spread=False)["estimate"] for ex in (parts, whole))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "plus"),
+    [
+        (np.array([2**63 - 1, 0, 5]), 1),
+        (np.array([-(2**63), 0, 5]), -1),
+        (np.array([2**64 - 1, 0, 5], np.uint64), 1),
+        (np.array(["2262-04-11", "2000-01-01", "1990-05-05"], "datetime64[ns]"), dt.timedelta(days=300)),
+    ],
+    ids=["largest", "smallest", "unsigned", "times"],
+)
+def test_no_value_goes_around_the_end_of_what_a_column_holds(values, plus):
+    X = pd.DataFrame({"a": np.resize(values, 30), "b": np.arange(30.0)})
+    with pytest.raises(InputError, match="leads beyond"):
+        Explainer(lambda rows: rows["b"].to_numpy(), X).change("a", plus=plus)
+
+
 def test_no_prediction_of_the_model_is_made_where_it_was_read_as_trees(monkeypatch):
     ex = explainer("lightgbm")
     ex.change("x0", -0.5, 1.0)
@@ -253,8 +302,13 @@ def test_a_stream_gives_the_numbers_of_rows_in_memory(name, tmp_path, monkeypatc
         assert "sample of 300 rows" in repr(found)
         for column in ("start", "end", "estimate", "std_error", "sd", "rises", "falls", "n_rows"):
             np.testing.assert_allclose(found[column], expected[column], rtol=1e-9, atol=1e-12, err_msg=column)
-    found, expected = (ex.change("x0", 0.0, 1.0, spread=False)["estimate"] for ex in (stream, memory))
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    for ask in (
+        lambda ex: ex.change("x0", 0.0, 1.0, spread=False),
+        lambda ex: ex.change("x0", plus=0.5, spread=False),
+        lambda ex: ex.slope("x2", step=0.5, spread=False),
+    ):
+        found, expected = (ask(ex)["estimate"] for ex in (stream, memory))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_blocks_merge_and_states_go_on():

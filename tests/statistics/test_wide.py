@@ -11,7 +11,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from icefield import Explainer, progress
-from icefield.statistics import row_space
+from icefield.statistics import row_space, summary
 from icefield.statistics.support import surroundings
 
 
@@ -49,6 +49,28 @@ def test_as_many_columns_as_rows_are_not_regressed_on(monkeypatch: pytest.Monkey
     few = explainer(5).study
     with pytest.raises(AssertionError, match="inverse"):
         surroundings(few).linear_guess(np.ones((120, 1)) * np.arange(120)[:, None], {0})
+
+
+def test_a_wide_table_s_support_is_looked_at_for_the_strongest_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = explainer(40).summary()
+    monkeypatch.setattr(summary, "MOST_PAIRS", 400)
+    monkeypatch.setattr(summary, "LEAST_SUPPORTED", 3)
+    pairs = []
+    known = row_space.Surroundings._contingencies
+    monkeypatch.setattr(
+        row_space.Surroundings, "_contingencies", lambda self, several: pairs.append(len(several)) or known(self, several)
+    )  # fmt: skip
+    some = explainer(40).summary()
+    assert sum(pairs) == 10  # a feature, each with 40 columns
+    assert some["feature"].tolist() == whole["feature"].tolist()
+    np.testing.assert_array_equal(some["outside"][:10], whole["outside"][:10])
+    assert np.isnan(some["outside"][10:]).all()
+    assert not np.isnan(whole["outside"]).any()
+    assert "for the 10 features that move predictions most: each is compared with 40 columns" in repr(some)
+    assert "move predictions most" not in repr(whole)
+    assert [effect.support is None for effect in some.effects.values()] == [False] * 10 + [True] * 30
+    monkeypatch.setattr(summary, "MOST_PAIRS", 1)
+    assert np.isfinite(explainer(40).summary()["outside"]).sum() == 3
 
 
 def test_curves_beyond_the_budget_are_read_and_let_go() -> None:

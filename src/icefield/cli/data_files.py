@@ -14,7 +14,7 @@ from icefield.counts import counted
 from icefield.data.new_frames import frame_of
 from icefield.errors import IcefieldError, InputError, MissingDependencyError, complaint, did_you_mean
 from icefield.libraries.native_files import LoadError, check_fits, first_line, optional
-from icefield.rows.csv_text import HEAD, problem_of, records, separator_of
+from icefield.rows.csv_text import BOM, HEAD, problem_of, records, separator_of
 
 DATA_FORMATS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".ipc")
 
@@ -149,6 +149,8 @@ def _read_csv(content: bytes, name: str, usual: str) -> Any:
         raise ValueError("it holds binary data")
     if b"\n" not in content[:HEAD]:
         content = content.replace(b"\r", b"\n")  # how lines ended on some systems
+    if not content.removeprefix(BOM).strip():
+        raise LoadError(complaint("DATA", "is empty", name))
     separator = separator_of(content, usual)
     wrong = problem_of(io.BytesIO(content).readlines(1), separator)
     # A quoted text that does not end is the rest of the file to some readers.
@@ -183,9 +185,7 @@ def _read_csv_by_arrow(arrow: Any, content: bytes, separator: str) -> Any:
     csv = importlib.import_module("pyarrow.csv")
     _, names = next(records(io.BytesIO(content), separator))
     table = csv.read_csv(
-        arrow.BufferReader(
-            content
-        ),  # Arrow's threads would need Python for a BytesIO, and may outlive it after an error
+        _in_arrows_memory(arrow, content),
         read_options=csv.ReadOptions(block_size=min(len(content) + 1, 2**30)),
         parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, arrow.string())),
@@ -195,10 +195,21 @@ def _read_csv_by_arrow(arrow: Any, content: bytes, separator: str) -> Any:
     return table
 
 
+def _in_arrows_memory(arrow: Any, content: bytes) -> Any:
+    """A reader of a copy that Python has no part in.
+
+    After an error other columns are still being read. A thread that lets go of Python's bytes while the interpreter ends
+    takes the process down with it.
+    """
+    room = arrow.allocate_buffer(len(content))
+    arrow.FixedSizeBufferWriter(room).write(content)
+    return arrow.BufferReader(room)
+
+
 def _read_arrow(content: bytes, suffix: str) -> Any:
     pandas, arrow = optional("pandas"), optional("pyarrow")
     if arrow is not None:
-        buffer = arrow.BufferReader(content)
+        buffer = _in_arrows_memory(arrow, content)
         if suffix == ".parquet":
             table = _read_parquet(buffer)
         elif content[:4] == b"\xff\xff\xff\xff":

@@ -15,7 +15,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from icefield.core.question import Answer, Axis, Question, QuestionAccumulator, Resources
+from icefield.core.question import Answer, Axis, Moments, Question, QuestionAccumulator, Resources
 from icefield.errors import EngineError, statement
 from icefield.models.fingerprint import Fingerprint
 from icefield.typing import Background, EngineChoice, Float, Positions
@@ -97,6 +97,15 @@ class Engine(Protocol):
         """Mixed differences ``(rows, outputs)`` of the predictions of rows, each across steps of its own.
 
         A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
+        """
+
+    def moved_means(
+        self, moves: Sequence[Sequence[Axis]], block: Block, resources: Resources
+    ) -> list[list[Moments]] | None:
+        """Mean predictions ``(outputs,)`` of rows whose columns take other values, for each of some moves: over all rows, then by group.
+
+        An axis of a move has a value for every row, or one for all; a move without axes leaves rows as they are. None where
+        each move takes predictions of its own.
         """
 
     def local_sums(self, standing: Placement, resources: Resources) -> PlaceSums | None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "c945b11ffa9134b682fd72f1042960aff1c9c9a4f69a70757ff407bc75be96db"  # of the header
+STAMP = "8e7645440d19595827a4c20353c058d00ef7f02a464df4753abf698b6da86bbf"  # of the header
 
 DONE = 0
 STOPPED = 1
@@ -235,6 +235,17 @@ class ValueTables(Given):
         ))
 
 
+_moves = Structure("Moves", (
+    Array("values", _F64, (('rows', 0), ('moved_values', 0)), has_strides=True),
+    Array("chosen", _I32, (('moved_columns', 0),)), Array("column", _I32, (('coded_columns', 0),)),
+))
+
+
+class Moves(Given):
+    def __init__(self, *, values: Float64, chosen: Int32, column: Int32) -> None:
+        super().__init__(_moves, dict(values=values, chosen=chosen, column=column))
+
+
 _pack_values = Structure("PackValuesArguments", (
     Array("matrix", _F64, (('rows', 0), ('forest_columns', 0)), has_strides=True), Part("tables", _value_tables),
     Array("position", _I32, (('rows', 0),)), Number("first_word", is_whole=True), Number("words", is_whole=True),
@@ -430,9 +441,9 @@ def count(*,
 
 _count_rows = Structure("CountRowsArguments", (
     Array("matrix", _F64, (('rows', 0), ('forest_columns', 0)), has_strides=True),
-    Array("here", _U64, (('kept_words', 0),)), Part("tables", _value_tables), Part("walk", _walk),
-    Array("bits", _U64, (('bit_rows', 0), ('words', 0)), is_written=True),
-    Array("counters", _I64, (('counters', 0), ('', 1)), is_written=True),
+    Array("here", _U64, (('kept_words', 0),)), Part("tables", _value_tables), Part("moves", _moves),
+    Part("walk", _walk), Array("bits", _U64, (('bit_rows', 0), ('words', 0)), is_written=True),
+    Array("counters", _I64, (('counters', 0), ('moves', 0)), is_written=True),
 ))
 _run_count_rows = Kernel("count_rows", _count_rows)
 _run_count_rows_f32 = Kernel("count_rows_f32", _count_rows.retyped("matrix", _F32))
@@ -440,7 +451,8 @@ _run_count_rows_u8 = Kernel("count_rows_u8", _count_rows.retyped("matrix", _U8))
 
 
 def count_rows(*,
-    matrix: Float64 | Float32 | UInt8, here: UInt64, tables: ValueTables, walk: Walk, bits: UInt64, counters: Int64
+    matrix: Float64 | Float32 | UInt8, here: UInt64, tables: ValueTables, moves: Moves, walk: Walk, bits: UInt64,
+    counters: Int64
 ) -> bool:
     return (_run_count_rows_u8 if matrix.dtype == _U8 else _run_count_rows_f32 if matrix.dtype == _F32 else _run_count_rows)(locals())
 
@@ -874,9 +886,9 @@ def add_predictions(*, walk: Walk, leaves: Leaves, tree_start: Int64, leaf_by_le
 
 _predict_rows = Structure("PredictRowsArguments", (
     Array("matrix", _F64, (('rows', 0), ('forest_columns', 0)), has_strides=True), Part("tables", _value_tables),
-    Part("walk", _walk), Array("bits", _U64, (('bit_rows', 0), ('words', 0)), is_written=True),
+    Part("moves", _moves), Part("walk", _walk), Array("bits", _U64, (('bit_rows', 0), ('words', 0)), is_written=True),
     Part("leaves", _leaves), Array("tree_start", _I64, (('trees', 1),)), Array("leaf_by_leaf", _U8, (('trees', 0),)),
-    Array("out", _F64, (('outputs', 0), ('rows', 0)), is_written=True),
+    Array("out", _F64, (('moves', 0), ('outputs', 0), ('rows', 0)), is_written=True),
 ))
 _run_predict_rows = Kernel("predict_rows", _predict_rows)
 _run_predict_rows_f32 = Kernel("predict_rows_f32", _predict_rows.retyped("matrix", _F32))
@@ -884,7 +896,7 @@ _run_predict_rows_u8 = Kernel("predict_rows_u8", _predict_rows.retyped("matrix",
 
 
 def predict_rows(*,
-    matrix: Float64 | Float32 | UInt8, tables: ValueTables, walk: Walk, bits: UInt64, leaves: Leaves,
+    matrix: Float64 | Float32 | UInt8, tables: ValueTables, moves: Moves, walk: Walk, bits: UInt64, leaves: Leaves,
     tree_start: Int64, leaf_by_leaf: UInt8, out: Float64
 ) -> bool:
     return (_run_predict_rows_u8 if matrix.dtype == _U8 else _run_predict_rows_f32 if matrix.dtype == _F32 else _run_predict_rows)(locals())
@@ -988,9 +1000,9 @@ def unfold(*,
 
 __all__ = [
     "ALL", "ALSO", "COUNTED", "CrossTrees", "DONE", "EITHER_WAY", "EXPONENTIAL", "IDENTITY", "JOINT", "LOGISTIC",
-    "Leaves", "MISSING", "MOST_NUMBERED", "MaskedTrees", "NODE", "NO_MEMORY", "PAIRS", "PlanQuestion", "PlanSizes",
-    "REST", "ROUTING_RULE", "RegionsOfAxes", "RegionsOfGrids", "SAME", "SINGLES", "SOFTMAX", "STOPPED", "SUBTREE",
-    "StepTotals", "StepTrees", "SweepTrees", "TOO_LARGE", "UNUSED", "ValueTables", "Walk", "add_changes",
+    "Leaves", "MISSING", "MOST_NUMBERED", "MaskedTrees", "Moves", "NODE", "NO_MEMORY", "PAIRS", "PlanQuestion",
+    "PlanSizes", "REST", "ROUTING_RULE", "RegionsOfAxes", "RegionsOfGrids", "SAME", "SINGLES", "SOFTMAX", "STOPPED",
+    "SUBTREE", "StepTotals", "StepTrees", "SweepTrees", "TOO_LARGE", "UNUSED", "ValueTables", "Walk", "add_changes",
     "add_corners", "add_differences", "add_family", "add_joint", "add_leaves", "add_local_moves", "add_others",
     "add_predictions", "add_steps", "add_sweeps", "audit_steps", "code_values", "count", "count_codes",
     "count_in_cells", "count_rows", "count_runs", "count_up_to", "count_updates", "cross_pairs", "cross_singles",

@@ -605,7 +605,7 @@ def _outside(study: Study, contrast: Contrast) -> tuple[float, str]:
             values = [end.value if isinstance(end, Fixed) else end.values(column) for _, column, end in own]
             here = looked_at(tuple(f for f, _ in moving))(values)
             for feature, value in zip((f for f, _ in moving), values):
-                here &= _in_range(by_label[feature], value)
+                here &= _in_range(study, feature, value)
         inside.append(here)
     shares = [1.0 - float(here.mean()) for here in inside]
     outside = 1.0 - float(np.logical_and.reduce(inside).mean())
@@ -616,17 +616,23 @@ def _outside(study: Study, contrast: Contrast) -> tuple[float, str]:
     )
 
 
-def _in_range(column: Column, values: NDArray[Any]) -> NDArray[np.bool_]:
+def _in_range(study: Study, feature: Feature, values: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether values lie between the data's smallest and largest; what has no order does."""
+    column = study.column(feature)
     if column.kind not in ORDERED_KINDS:
         return np.ones(1, bool)
-    numbers, own = grid_numbers(values, column), column.to_float()
+    reach = study.cache.once(("reach", feature), lambda: _reach(column))
+    if reach is None:
+        return np.ones(1, bool)
+    numbers = grid_numbers(values, column)
+    return np.isnan(numbers) | ((numbers >= reach[0]) & (numbers <= reach[1]))
+
+
+def _reach(column: Column) -> tuple[float, float] | None:
+    """The smallest and largest number of a column; None where there is none."""
+    own = column.to_float()
     own = own[np.isfinite(own)]
-    return (
-        np.isnan(numbers) | ((numbers >= own.min()) & (numbers <= own.max()))
-        if len(own)
-        else np.ones(1, bool)
-    )
+    return (float(own.min()), float(own.max())) if len(own) else None
 
 
 def _causal(study: Study, contrast: Contrast, given: Sequence[Any] | None) -> str:

@@ -8,7 +8,7 @@ the means are wanted and all ends are values, an engine that has them from count
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 START, END, CHANGE, RISES, FALLS = range(5)  # what is added up of every row; of means alone, the first three
 SAME = 1e-9  # of predictions, up to which two of them are equal: an engine may sum in another order
 Found = TypeVar("Found")
+ROUNDING = 1e-12  # of a way, by which it may differ from another of the same length
 COPIES = 4  # arrays as large as a part's predictions
 
 
@@ -80,7 +81,13 @@ class Own:
         """The values of rows where the column is known, in the column's dtype where it can hold them."""
         own, dtype = column.values, column.dtype
         if column.kind in TIME_KINDS:
-            return (own.astype(np.int64) + np.int64(self.plus)).astype(dtype)
+            before = own.astype(np.int64)
+            later = before + np.int64(self.plus)
+            if ((later > before) != (self.plus > 0)).any() and self.plus:
+                raise InputError(
+                    complaint("plus", f"leads beyond the times that the column {column.name!r} can hold", self.plus)
+                )
+            return later.astype(dtype)
         numbers = own.astype(np.float64) * self.times + self.plus
         if self.limits is not None:
             low, high = (np.float64(limit) for limit in self.limits)
@@ -94,8 +101,10 @@ class Own:
         else:
             lost = (numbers < np.iinfo(dtype).min) | (numbers > np.iinfo(dtype).max)
             exact = self.times == 1 and self.limits is None  # also beyond what a float holds
-            found = own.astype(np.int64) + int(self.plus) if exact else np.where(lost, 0.0, numbers)
-            found = found.astype(dtype)
+            found = np.where(lost, 0.0, numbers).astype(dtype)
+            if exact and not lost.any():
+                found = (own.astype(np.int64) + np.int64(self.plus)).astype(dtype)
+                lost |= (found > own) != (self.plus > 0) if self.plus else False  # around the end of what the column holds
         if lost.any():
             raise InputError(
                 complaint("times" if self.times != 1 else "plus",
@@ -184,16 +193,39 @@ class Contrast:
         """Whether all ends are values that every row takes."""
         return all(isinstance(end, Fixed) for move in (*self.moves, *self.across) for end in move.ends)
 
-    def means(self, plan: Plan, block: Block, resources: Resources) -> list[Moments]:
-        """Mean start, end and change, ``(outputs, 3)``: over all rows, then by group; `between_values` only."""
-        question = Question(tuple(_joined(part, block.table) for part in self._parts), spread=False)
-        (answer,) = plan.engine.answer([question], block, resources)
+    def means(self, plan: Plan, block: Block, resources: Resources) -> list[Moments] | None:
+        """Mean start, end and change, ``(outputs, 3)``: over all rows, then by group. None where every row is to be asked.
+
+        With `per`, as if all rows went as far as `usual_way` says.
+        """
+        if plan.engine.additive and self.between_values:
+            question = Question(tuple(_joined(part, block.table) for part in self._parts), spread=False)
+            (answer,) = plan.engine.answer([question], block, resources)
+            found = [answer.total, *answer.groups]
+        else:
+            moves = [_moving_axes(block.table, ends) for ends in self.corners]
+            asked = plan.engine.moved_means(moves, block, resources)
+            if asked is None:
+                return None
+            found = [replace(one[0], mean=np.stack([m.mean for m in one], axis=-1)) for one in zip(*asked)]
+        way = 1.0 if self.per is None else self.usual_way
 
         def three(mean: Float) -> Float:
             start, end = self._ends(mean.reshape(len(mean), -1))
-            return np.stack([start, end, end - start], axis=-1)
+            return np.stack([start, end, (end - start) / way], axis=-1)
 
-        return [moments.changed(three) for moments in (answer.total, *answer.groups)]
+        return [moments.changed(three) for moments in found]
+
+    @property
+    def usual_way(self) -> float:
+        """How far rows go whose way nothing cuts short, in the unit asked for; of slopes."""
+        (move,) = self.moves
+        low, high = (float(end.plus) for end in move.ends if isinstance(end, Own))
+        return (high - low) / float(self.per or 1.0)
+
+    def goes_as_usual(self, table: Table) -> NDArray[np.bool_]:
+        """Whether rows go as far as `usual_way` says, to within rounding."""
+        return np.abs(self._way(table) - self.usual_way) <= ROUNDING * self.usual_way
 
     def _ends(self, corners: Float) -> tuple[Float, Float]:
         """Predictions at start and end, from those at the corners (the last axis); of a difference of changes, both changes."""
@@ -238,6 +270,15 @@ def rows_at(table: Table, ends: Sequence[tuple[Feature, End]]) -> Table:
         donor = first.select(axis.columns).crossed(axis.points)
         table = table.with_columns_of(axis.columns, donor.take(places))
     return table
+
+
+def _moving_axes(table: Table, ends: Sequence[tuple[Feature, End]]) -> list[Axis]:
+    """Where rows go: a value for every row, or one for all; nothing where they stay."""
+    return [
+        feature.axis(end.value if isinstance(end, Fixed) else end.values(feature_column(feature, table)), table)
+        for feature, end in ends
+        if not (isinstance(end, Own) and end.stays)
+    ]
 
 
 def _joined(moves: Sequence[Move], table: Table) -> Axis:
@@ -302,18 +343,17 @@ class Changes(Accumulator):
         if not len(positions):
             return
         own = block if len(positions) == block.n_rows else block.take(positions)
-        counted = self._plan.engine.additive and self._comparison.between_values
-        if counted and not self._spread:
-            self._join(self._asked(lambda plan: self._comparison.means(plan, own, self._resources)))
-            return
         clustered = self._spread and own.clusters is not None
         size = own.n_rows
-        if not self._together:
+        counted = not self._spread and self._plan.engine.additive and self._comparison.between_values
+        if not self._together and not counted:
             per_row = 8 * COPIES * self._outputs * max(5, len(self._comparison.corners))
             size = max(1, min(size, self._resources.memory // per_row))
         kept = []
         for start in range(0, own.n_rows, size):
             part = own if size >= own.n_rows else own.take(np.arange(start, min(start + size, own.n_rows)))
+            if not self._spread and self._averaged_at_once(part):
+                continue
             values = self._values(part.table)
             self._join(block_moments(values[..., : self._added], part, 0, part.n_rows, self._spread))
             if self._keep or clustered:
@@ -329,6 +369,26 @@ class Changes(Accumulator):
                 own.clusters,
                 self._resources.memory,
             )
+
+    def _averaged_at_once(self, block: Block) -> bool:
+        """Take in the means of a block without its rows' own values, where the engine has them."""
+        compared, unusual = self._comparison, np.empty(0, np.intp)
+        if compared.per is not None:
+            unusual = np.flatnonzero(~compared.goes_as_usual(block.table))
+            if 2 * len(unusual) > block.n_rows:
+                return False
+        means = self._asked(lambda plan: compared.means(plan, block, self._resources))
+        if means is None:
+            return False
+        if len(unusual):  # their change counts by the way they went themselves
+            part = block.take(unusual)
+            values = self._values(part.table)
+            more = values[..., CHANGE] - (values[..., END] - values[..., START]) / compared.usual_way
+            for moments, own in zip(means, block_moments(more, part, 0, part.n_rows, False)):
+                if own.weight > 0:
+                    moments.mean[..., CHANGE] += own.mean * (own.weight / moments.weight)
+        self._join(means)
+        return True
 
     def _values(self, table: Table) -> Float:
         predicted = self._asked(lambda plan: self._comparison.predictions(plan, table, self._resources))

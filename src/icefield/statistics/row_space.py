@@ -8,10 +8,9 @@ of its row, however many unrelated columns there are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -139,29 +138,37 @@ class Surroundings:
         return self._groups[feature.columns]
 
     @cached_property
-    def codes(self) -> dict[Any, Codes]:
-        """All columns as a few groups."""
-        return {name: placed.codes for name, placed in self.columns.items()}
-
-    @cached_property
     def alone(self) -> NDArray[np.bool_]:
         """Which rows are the same row: itself, and a heavy row's other draws."""
         return np.asarray(self.rows[:, None] == self.rows)
 
     @cached_property
-    def _dense(self) -> dict[Any, Codes]:
+    def _dense(self) -> dict[Any, NDArray[np.int16]]:
         """All columns as groups, none of which is empty."""
-        return {name: dense_codes(codes)[0] for name, codes in self.codes.items()}
+        wide = len(self.columns) > AT_A_TIME  # then what leads to them would take more memory than the data
+        return {
+            name: dense_codes(Placed(one.column).codes if wide else one.codes)[0].astype(np.int16)
+            for name, one in self.columns.items()
+        }
+
+    @cached_property
+    def _varying(self) -> frozenset[Any]:
+        """Columns of more than one group."""
+        return frozenset(name for name, codes in self._dense.items() if codes.max(initial=0) > 0)
 
     @cached_property
     def _blocks(self) -> list[list[Any]]:
         """All columns, as many at a time as are compared with others together."""
-        names = list(self.codes)
+        names = list(self.columns)
         return [names[first : first + AT_A_TIME] for first in range(0, len(names), AT_A_TIME)]
 
+    def expect(self, names: Iterable[Any]) -> None:
+        """Say which columns will be asked about, in their order: those that follow each other are looked up together."""
+        self._order = [name for name in names if name in self.columns]
+
     @cached_property
-    def _place(self) -> dict[Any, int]:
-        return {name: place for place, name in enumerate(self.codes)}
+    def _order(self) -> list[Any]:
+        return list(self.columns)
 
     def _indicators(self, names: Sequence[Any]) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
         """Whether each row is in each group of some columns, and where each column's groups begin."""
@@ -180,16 +187,17 @@ class Surroundings:
 
     def related_to(self, feature: Feature, moving: Collection[Any]) -> tuple[tuple[Any, float], ...]:
         """The columns most associated with a feature, of those that do not move, strongest first."""
-        if not self.codes or not len(self.rows):
+        if not self.columns or not len(self.rows):
             return ()
         if feature.is_group or feature.label not in self.columns:
             (found,) = self._contingencies([self.placed(feature).codes])
         else:
             if feature.label not in self._related:
-                # Neighbours are asked about sooner or later; a larger product takes little longer.
-                first = self._place[feature.label] // TOGETHER * TOGETHER
-                names = list(islice(self.codes, first, first + TOGETHER))
-                each = self._contingencies([self.codes[name] for name in names])
+                # The next ones are asked about sooner or later; a larger product takes little longer.
+                first = self._order.index(feature.label) if feature.label in self._order else 0
+                later = [name for name in self._order[first : first + TOGETHER] if name not in self._related]
+                names = later if feature.label in later else [feature.label]
+                each = self._contingencies([self.columns[name].codes for name in names])
                 self._related.update(zip(names, each))
             found = self._related[feature.label]
         return tuple(sorted((one for one in found if one[0] not in moving), key=lambda one: -one[1]))
@@ -245,6 +253,8 @@ class Surroundings:
 
     def linear_guess(self, block: Float, moving: Collection[Any]) -> tuple[Float, float]:
         """Ridge prediction of coordinates from all columns that do not move, and the adjusted multiple correlation."""
+        if len(self._varying.difference(moving)) >= len(self.rows) - 1:  # before a matrix of them is made
+            return block * 0.0, 0.0
         design, places = self._design
         own = np.concatenate([np.zeros(0, np.intp), *(places[c] for c in moving if c in places)])
         others = design.shape[1] - len(np.unique(own))

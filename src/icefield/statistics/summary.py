@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.core.prediction_level import prediction_level
+from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Drawable, Effect
 from icefield.effect.data_support import Support
@@ -40,6 +41,8 @@ from icefield.wording.values import few_digits
 if TYPE_CHECKING:
     from icefield.core.study import Study
 
+MOST_PAIRS = 4_000_000  # of a feature and a column that are looked at for associations
+LEAST_SUPPORTED = 100  # features that are compared with all columns, however many these are
 OUTPUT_LINES = 5  # features whose effect on several outputs is told
 
 
@@ -51,7 +54,8 @@ class Summary(Drawable, ResultTable):
     movement² = strength² + heterogeneity², ``strength`` of the average and ``heterogeneity`` how individual curves
     differ, all in standard deviations of the predictions. ``output``, of which the line speaks, where there are several:
     the one it moves most. ``shape``, ``partner`` and ``interaction`` (the strongest pair, same unit),
-    with ``y`` ``supported`` (whether held-out rows support that pair, as in `Interactions`), ``outside`` (share of moved rows outside the data), ``warning`` and ``next`` (what to
+    with ``y`` ``supported`` (whether held-out rows support that pair, as in `Interactions`), ``outside`` (share of moved rows outside the data; of more
+    than 2,000 columns, for the features that move predictions most, as a note says), ``warning`` and ``next`` (what to
     look at).
 
     Attributes
@@ -100,10 +104,12 @@ def summary(
     made, (effects,) = decisions_beside(study, asked, Curved(grid), rows=rows)
     around = surroundings(study)
     found = {}
-    with Progress("what the data supports", total=len(asked)) as progress:
-        for name, one in made.items():
-            effect = effects[name]
-            found[name] = support_of(study, study.resolve([one.asked]), effect.grid, effect.weight, around)
+    strongest = list(made)[: max(LEAST_SUPPORTED, MOST_PAIRS // len(study.model.columns))]
+    around.expect(strongest)
+    with Progress("what the data supports", total=len(strongest)) as progress:
+        for name in strongest:
+            effect, features = effects[name], study.resolve([made[name].asked])
+            found[name] = support_of(study, features, effect.grid, effect.weight, around)
             progress.advance()
     if study.background == "data":
         doubtful = [name for name, support in found.items() if support.doubtful]
@@ -114,10 +120,16 @@ def summary(
             other = pd_ale_disagreement(study, effects[name], made[name].asked)
             found[name] = replace(found[name], disagreement=other)
     supported = {
-        name: replace(effects[name], backing=replace(effects[name].backing, support=support))
-        for name, support in found.items()
+        name: replace(effects[name], backing=replace(effects[name].backing, support=found.get(name)))
+        for name in made
     }
-    return _table(study, made, supported, made.note)
+    left_out = ""
+    if len(strongest) < len(made):
+        left_out = (
+            f"how far the data supports a curve was looked at for the {counted(len(strongest))} features that move predictions most: "
+            f"each is compared with {counted(len(study.model.columns))} columns"
+        )
+    return _table(study, made, supported, "; ".join(filter(None, (made.note, left_out))))
 
 
 def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: str) -> Summary:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,7 @@ FEW_OTHERS = 6  # other columns that are all tried at once
 LEAST_LEVEL = 0.01  # share of the data from which on a level counts like any other
 TAIL = 0.05  # share of the data on either side
 CLEARLY = 0.05  # more of the moved rows that another choice of coordinates must tell from real ones
+Found = TypeVar("Found")
 REMEMBERED = 1_000  # columns up to which what surrounds the data's rows is kept
 SAME = 1e-13  # squared distance of two rows at the same point, at most: rounding
 NEIGHBOURS = 3  # distance to the third neighbour: one odd row does not vouch for a whole area
@@ -145,8 +146,8 @@ def surroundings(study: Study) -> Surroundings:
     return _remembered(study, "surroundings", lambda: Surroundings(study, _reference_rows(study)))
 
 
-def _remembered(study: Study, what: Any, make: Callable[[], Surroundings]) -> Surroundings:
-    """Surroundings made once, where they take little room."""
+def _remembered(study: Study, what: Any, make: Callable[[], Found]) -> Found:
+    """Surroundings, or a space among them, made once, where they take little room."""
     return study.cache.once(what, make) if len(study.model.columns) <= REMEMBERED else make()
 
 
@@ -207,7 +208,7 @@ def moved_inside(
     A function of the features' values: for each one per row, or one for all.
     """
     around = surroundings(study)
-    space = _telling_space(around, features)
+    space = _remembered(study, ("telling space", *features), lambda: _telling_space(around, features))
 
     def inside_at(values: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
         rows = space.found.matrix[places]
@@ -325,10 +326,10 @@ def _telling_space(around: Surroundings, features: Sequence[Feature]) -> _Space:
     if len(features) > 1:
         return first
     (feature,) = features
-    ranked = dict.fromkeys([*(name for name, _ in found.related), *around.codes])
+    ranked = dict.fromkeys([*(name for name, _ in found.related), *around.columns])
     others = [name for name in ranked if name not in feature.columns]
     tried = []
-    few = {name: around.codes[name] for name in others[:TOGETHER]}
+    few = {name: around.columns[name].codes for name in others[:TOGETHER]}
     pair = joint_partners(around.placed(feature).codes, few, LEAST)
     if pair is not None:
         named = ((pair[0], pair[2]), (pair[1], pair[2]))

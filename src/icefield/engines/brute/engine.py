@@ -94,6 +94,9 @@ class BruteEngine:
                 progress.advance()
         return found
 
+    def moved_means(self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources) -> None:
+        """Declined: every move is asked for itself."""
+
     def local_sums(self, standing: Placement, resources: Resources) -> None:
         """Declined: features share no predictions."""
 

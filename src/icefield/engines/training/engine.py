@@ -94,6 +94,9 @@ class TrainingEngine:
     ) -> None:
         """Declined: there are no rows."""
 
+    def moved_means(self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources) -> None:
+        """Declined: there are no rows."""
+
     def local_sums(self, standing: Placement, resources: Resources) -> None:
         """Declined likewise."""
 

@@ -61,6 +61,13 @@ class Counted:
 
     def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
         """Whole weights of the rows in every slot, by segment; `meanwhile` is done while threads count."""
+        (found,) = self.counts_of_moves(program, meanwhile)
+        return found
+
+    def counts_of_moves(
+        self, program: Program, meanwhile: Callable[[], object] | None = None
+    ) -> Iterator[NDArray[np.int64]]:
+        """The same for every way in which the rows move."""
         batch, rows = program.batch, self.rows
         plain = rows.are_alike(program.layout, program.has_lists)
         lent = PerThread(lambda: (RowCounting if plain else Counting)(program, rows, self.crew))
@@ -75,10 +82,9 @@ class Counted:
         share = batch.roots.size * (rows.sample.n_rows / max(1, rows.n_lying) if plain else 1)
         for done in (self.crew.share if is_short else self.crew.map)(work, blocks, meanwhile):
             self.progress.advance(done * share)
-        counters = sum(
-            (m.counters for m in lent.made), np.zeros((program.n_counters, rows.n_segments), np.int64)
-        )
-        return program.slots.counts(counters, rows.totals())
+        shape = (rows.n_moves, program.n_counters, rows.n_segments)
+        for counters in sum((m.counters for m in lent.made), np.zeros(shape, np.int64)):
+            yield program.slots.counts(counters, rows.totals())
 
     def shares(self, counts: NDArray[np.int64]) -> list[Float]:
         """Counts as shares of the weight: over all rows, then for each group."""
@@ -102,18 +108,20 @@ class Counting:
         self._space = Workspace(rows, program.layout, program.has_lists)
         self._buffers = aligned((program.n_buffers + 1, rows.words))
         self._walk = program.walk(self._space.bits, self._space.codes_by_row, self._buffers, crew.stop)
-        self.counters = np.zeros((program.n_counters, rows.n_segments), np.int64)
+        self.counters = np.zeros((rows.n_moves, program.n_counters, rows.n_segments), np.int64)
 
     def add(self, start: int, stop: int) -> None:
         """Add a block's counts."""
         space = self._space
         space.load(start, stop, here=self._buffers[0])
-        finished = kernels.count(
-            walk=self._walk, planes=space.planes, segments=space.segments, segment_of=space.segment_of,
-            weight_of=space.weight_of, counters=self.counters,
-        )  # fmt: skip
-        if not finished:
-            raise Stopped
+        for move, counters in enumerate(self.counters):
+            space.move(move, start)
+            finished = kernels.count(
+                walk=self._walk, planes=space.planes, segments=space.segments, segment_of=space.segment_of,
+                weight_of=space.weight_of, counters=counters,
+            )  # fmt: skip
+            if not finished:
+                raise Stopped
 
 
 class RowCounting:
@@ -125,14 +133,18 @@ class RowCounting:
         self._rows, self._layout = rows, layout
         self._bits, buffers = aligned((layout.n_rows, words)), aligned((program.n_buffers + 1, words))
         self._walk = program.walk(self._bits, np.empty((0, layout.n_columns), np.int32), buffers, crew.stop)
-        self.counters = np.zeros((program.n_counters, 1), np.int64)
+        self._counters = np.zeros((program.n_counters, rows.n_moves), np.int64)
+
+    @property
+    def counters(self) -> NDArray[np.int64]:
+        return self._counters.T[:, :, None].copy()
 
     def add(self, start: int, stop: int) -> None:
         """Add some rows' counts."""
         given = self._rows.at_once(self._layout, start, stop)
         here = self._rows.here(start, stop)
         if not kernels.count_rows(
-            **given, here=here, walk=self._walk, bits=self._bits, counters=self.counters
+            **given, here=here, walk=self._walk, bits=self._bits, counters=self._counters
         ):
             raise Stopped
 
@@ -176,6 +188,21 @@ def joint_averages(counted: Counted, axes: Sequence[EncodedAxis]) -> list[Float]
             add_joint(program, updates, share[program.leaf_slot], out)
     base = sums.base.reshape(-1, *[1] * len(axes))
     return [unsorted(summed(d, sizes), axes) + base for d in differences]
+
+
+def moved_averages(counted: Counted) -> list[list[Float]]:
+    """Average predictions ``(outputs,)`` for every way in which the rows move: over all rows, then for each group."""
+    base = counted.sums.base
+    found = np.tile(base, (counted.rows.n_moves, counted.n_averages, 1))
+    for program in counted.programs([()], JOINT):
+        value, output, slot = program.leaf_value, program.leaf_output, program.leaf_slot
+        for counts, averages in zip(counted.counts_of_moves(program), found):
+            for share, average in zip(counted.shares(counts), averages):
+                added = share[slot][:, None] * value
+                together = output < 0  # leaves that have a value for each output
+                average += added[together].sum(axis=0)
+                average += np.bincount(output[~together], added[~together, 0], minlength=base.size)
+    return [list(averages) for averages in found]
 
 
 @dataclass

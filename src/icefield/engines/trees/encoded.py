@@ -6,7 +6,7 @@ walking the trees does, and every question needs the same rows again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -122,6 +122,18 @@ class EncodeOnce:
         table = table if table.origin is None else table.origin[0]  # taken rows need not be looked at
         found = self._encode.points(table, points) if isinstance(self._encode, Encoder) else None
         return self(table.take(np.zeros(1, np.intp)).crossed(points)) if found is None else found
+
+    def moved(
+        self, table: Table, points: Mapping[Any, NDArray[Any]], columns: Sequence[int]
+    ) -> Iterator[Float]:
+        """Some forest columns at each of these points, which decide them."""
+        encode = self._encode
+        if not isinstance(encode, Encoder) or table.library == "sparse":
+            yield from self.points(table, points)[:, list(columns)].T
+            return
+        moving = table.take(np.zeros(1, np.intp)).select(tuple(points)).crossed(points)
+        for column in columns:
+            yield np.asarray(encode.column(moving, column), np.float64)
 
     def kept(self, table: Table, resources: Resources) -> Table | EncodedRows | CodedRows:
         """The table's rows as its own matrix, encoded or coded; or the table itself where these would not fit the budget."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,8 @@ from icefield.engines.brute.engine import check_fits, lane_quantiles
 from icefield.engines.trees.axes import EncodedAxis, last_values_left, steps_of
 from icefield.engines.trees.boxes import boxes, put
 from icefield.engines.trees.encoded import EncodeOnce
-from icefield.engines.trees.packed_rows import MOST_POSITIONS, WORD, PackedRows
+from icefield.engines.trees.moved_rows import moved_rows
+from icefield.engines.trees.packed_rows import MOST_POSITIONS, WORD, Moved, PackedRows
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.form import validate
 from icefield.forest.tree_model import LinkForm, TreeModel
@@ -77,6 +79,7 @@ class TreesEngine:
         # A link may need every raw output; without one, only those asked for are summed.
         raw = self.selected if self.additive else tuple(range(model.forest.n_outputs))
         self.sums = TreeSums(model.forest, raw)
+        self._unmoved: WeakKeyDictionary[Table, tuple[Any, Any, list[Moments]]] = WeakKeyDictionary()
 
     @property
     def parts(self) -> dict[str, object]:
@@ -210,6 +213,48 @@ class TreesEngine:
             rows = PackedRows(self.model, sample, BLOCK)
             counted = Counted(self.sums, rows, crew, resources.memory, progress)
             yield from AveragesAtRows(self.model, counted).averages(sets)
+
+    def moved_means(
+        self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources
+    ) -> list[list[Moments]] | None:
+        """Mean predictions ``(outputs,)`` after each of some moves, over all rows and then by group.
+
+        None where there are too many groups for one walk, or no room to keep the rows as the forest sees them.
+        """
+        rows = self.encoder.sample(sample, resources)
+        if not sample.n_rows or sample.n_groups > MOST_GROUPS or rows.table is sample.table:
+            return None
+        moving = [axes for axes in moves if axes]
+        unmoved = self._unmoved.get(sample.table)
+        known = unmoved is not None and unmoved[0] is sample.weights and unmoved[1] is sample.codes
+        with (
+            Progress("walking the trees", total=sample.n_rows * self.sums.trees.size * len(moves)) as progress,
+            ThreadCrew(resources.threads or available_processors()) as crew,
+            crew,
+        ):
+            if len(moving) < len(moves) and (unmoved is None or not known):
+                (own,) = self._means(rows, None, resources, crew, progress)
+                unmoved = self._unmoved[sample.table] = (sample.weights, sample.codes, own)
+            found = iter(())
+            if moving:
+                moved = moved_rows(self.model, self.encoder, sample.table, cast(Any, rows.table), moving)
+                found = iter(self._means(rows, moved, resources, crew, progress))
+        return [next(found) if axes else unmoved[2] for axes in moves]
+
+    def _means(
+        self, sample: Block, moved: Moved | None, resources: Resources, crew: ThreadCrew, progress: Progress
+    ) -> list[list[Moments]]:
+        """Mean predictions for every way in which rows move: over all rows, then by group."""
+        from icefield.engines.trees.averages import Counted, moved_averages
+        from icefield.engines.trees.predictions import raw_predictions
+
+        if self.additive:
+            block = min(BLOCK, MOST_POSITIONS - WORD * (sample.n_groups + 2))
+            rows = PackedRows(self.model, sample, block, moved)
+            averages = moved_averages(Counted(self.sums, rows, crew, resources.memory, progress))
+            return [[total, *groups] for total, groups in (_without_spread(one, sample) for one in averages)]
+        raw = raw_predictions(self.model, self.sums, sample, crew, resources.memory, moved)
+        return [block_moments(self._link(one), sample, 0, sample.n_rows, False) for one in raw]
 
     def differences(
         self,
@@ -421,7 +466,7 @@ class TreesEngine:
         """Every row's own prediction, and the moments of these: one walk gives both."""
         from icefield.engines.trees.predictions import raw_predictions
 
-        raw = raw_predictions(self.model, self.sums, sample, crew, resources.memory)
+        (raw,) = raw_predictions(self.model, self.sums, sample, crew, resources.memory)
         values = self._response(raw[:, None, :])[:, :, 0]
         total, *groups = block_moments(values, sample, 0, sample.n_rows, question.spread)
         return Answer(total, tuple(groups), curves=np.ascontiguousarray(values.T))

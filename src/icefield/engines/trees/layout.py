@@ -124,6 +124,51 @@ class Layout:
         if searched.size:
             self.pack(codes, position, searched, bits)
 
+    def move(
+        self,
+        values: NDArray[np.float64],
+        columns: tuple[int, ...],
+        position: NDArray[np.int32],
+        codes: NDArray[np.int32],
+        bits: NDArray[np.uint64],
+        *,
+        all_codes: bool = False,
+    ) -> None:
+        """Write over what `load` wrote of some forest columns, which take these values instead."""
+        straight, searched, place, tables = self._moving(columns)
+        if straight.size:
+            kernels.pack_values(
+                matrix=values, tables=tables, position=position, first_word=0, words=bits.shape[1], bits=bits
+            )
+        coded = np.concatenate([straight, searched]) if all_codes else searched
+        if coded.size:
+            self.encode(values, position, coded, codes, place)
+        if searched.size:
+            self.pack(codes, position, searched, bits)
+
+    def moves(self, columns: tuple[int, ...], values: NDArray[np.float64]) -> kernels.Moves:
+        """What kernels that pack rows themselves are given of columns that move; `values` are of one move after another."""
+        straight, _, place, _ = self._moving(columns)
+        return kernels.Moves(values=values, chosen=straight, column=place)
+
+    def _moving(
+        self, columns: tuple[int, ...]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], kernels.ValueTables]:
+        """Of forest columns: the coded ones whose values go straight to bits, the others, where they are, and tables."""
+        if columns not in self._by_columns:
+            moving = np.isin(self.column, columns)
+            straight, searched = (way[moving[way]] for way in self._ways)
+            place = np.zeros(self.n_columns, np.int32)
+            place[moving] = [columns.index(column) for column in self.column[moving].tolist()]
+            none = np.zeros((self.n_columns, 0), np.uint8)
+            tables = self._tables(place, none, none, np.zeros(self.n_columns, np.uint8), straight)
+            self._by_columns[columns] = (straight, searched, place, tables)
+        return self._by_columns[columns]
+
+    @cached_property
+    def _by_columns(self) -> dict[tuple[int, ...], Any]:
+        return {}
+
     def encode_stored(
         self,
         matrix: NDArray[Any] | CodedRows,
@@ -186,10 +231,11 @@ class Layout:
         code_of: NDArray[np.uint8],
         missing_of: NDArray[np.uint8],
         as_coded: NDArray[np.uint8],
+        chosen: NDArray[np.int32] | None = None,
     ) -> kernels.ValueTables:
         search = self.search
         return kernels.ValueTables(
-            chosen=self._ways[0], column=column, zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD,
+            chosen=self._ways[0] if chosen is None else chosen, column=column, zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD,
             cuts=search.cuts, cut_start=search.cut_start, low=search.low, scale=search.scale,
             bucket_start=search.bucket_start, steps=search.steps, row_start=self.row_start,
             code_start=self.code_start, code_row=self.code_row, row_missing_left=self.row_missing_left,

@@ -77,11 +77,28 @@ class WholeWeights:
         return cls(values, np.ldexp(1.0, exponents - exponents.max()), n_planes)
 
 
-class PackedRows:
-    """The sample, cut into blocks."""
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Forest columns that take other values than the rows have, in several ways: ``(moves, columns, rows)``."""
 
-    def __init__(self, model: TreeModel, sample: Block, block: int) -> None:
-        self.model, self.sample, self.block = model, sample, block
+    columns: tuple[int, ...]
+    values: Float
+
+    def part(self, move: int, start: int, stop: int) -> Float:
+        """The values of some rows, ``(rows, columns)``."""
+        return self.values[move, :, start:stop].T
+
+    def all_moves(self, start: int, stop: int) -> Float:
+        """The same of one move after another."""
+        return self.values.reshape(-1, self.values.shape[2])[:, start:stop].T
+
+
+class PackedRows:
+    """The sample, cut into blocks; with `moved`, once for each way in which columns take other values."""
+
+    def __init__(self, model: TreeModel, sample: Block, block: int, moved: Moved | None = None) -> None:
+        self.model, self.sample, self.block, self.moved = model, sample, block, moved
+        self.n_moves = 1 if moved is None else len(moved.values)
         self.n_segments = 1 if sample.codes is None else sample.n_groups + 1
         # A row in no group belongs to the last segment.
         segment = None if sample.codes is None else np.where(sample.codes < 0, sample.n_groups, sample.codes)
@@ -96,7 +113,9 @@ class PackedRows:
     def are_alike(self, layout: Layout, has_lists: bool) -> bool:
         """Whether all weigh 1 in one segment and lie in a matrix, and a program needs no more than their bits."""
         alike = self.n_segments == 1 and self.weights.values is None
-        is_at_hand = isinstance(self.sample.table, (EncodedRows, CodedRows, FilteredRows))
+        # Values of moves are those of the sample's rows, not of all that a filter chooses from.
+        at_hand = (EncodedRows, CodedRows, FilteredRows) if self.moved is None else (EncodedRows, CodedRows)
+        is_at_hand = isinstance(self.sample.table, at_hand)
         return alike and is_at_hand and layout.is_straight and not has_lists
 
     def at_once(self, layout: Layout, start: int, stop: int) -> dict[str, Any]:
@@ -104,7 +123,9 @@ class PackedRows:
         table: Any = self.sample.table
         own = stored_rows(self.model, table.whole if isinstance(table, FilteredRows) else table)
         matrix = own.by_row if isinstance(own, CodedRows) else own
-        return {"matrix": matrix[start:stop], "tables": layout.tables_for(own)}
+        moved = Moved((), np.empty((1, 0, len(matrix)))) if self.moved is None else self.moved
+        moves = layout.moves(moved.columns, moved.all_moves(start, stop))
+        return {"matrix": matrix[start:stop], "tables": layout.tables_for(own), "moves": moves}
 
     def here(self, start: int, stop: int) -> NDArray[np.uint64]:
         """Which of these rows a filter keeps, a bit each; nothing where there is no filter."""
@@ -169,6 +190,7 @@ class Workspace:
         self.weight_of = np.ones(words * WORD, np.int64)
         self.segment_of = np.zeros(words * WORD, np.int32)
         self.segments = np.array([0, words], np.int64)
+        self._position = np.empty(0, np.int32)
 
     def load(self, start: int, stop: int, here: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Fill this workspace with a block and mark its rows in `here`; returns their positions."""
@@ -190,7 +212,19 @@ class Workspace:
                 self.planes[plane] = bit_mask(position[(values >> plane) & 1 == 1], rows.words)
         elif rows.n_segments > 1:
             self.planes[0] = here
+        self._position = position
         return position
+
+    def move(self, number: int, start: int) -> None:
+        """Let the columns that move take the values of one of the moves, in the block that is loaded and begins at `start`."""
+        moved, position = self.rows.moved, self._position
+        if moved is None:
+            return
+        by_row = self.codes_by_row.size > 0
+        values = moved.part(number, start, start + position.size)
+        self.layout.move(values, moved.columns, position, self.codes, self.bits, all_codes=by_row)
+        if by_row:
+            self.codes_by_row[:] = self.codes.T
 
     def _by_segment(self, codes: NDArray[np.intp]) -> NDArray[np.int32]:
         """Positions that keep the rows of a group together, each group at whole words."""

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import group_columns
-from icefield.engines.trees.packed_rows import PackedRows, aligned
+from icefield.engines.trees.packed_rows import Moved, PackedRows, aligned
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
-from icefield.engines.trees.visits import Walk, each_block
+from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
 from icefield.threads import PerThread, Stopped, ThreadCrew
 from icefield.typing import Float
@@ -21,22 +21,24 @@ BLOCK = 4096  # rows
 SHORT = 2**32  # rows times nodes that are predicted in a tenth of a second or so
 
 
-def raw_predictions(model: TreeModel, sums: TreeSums, sample: Block, crew: ThreadCrew, memory: int) -> Float:
-    """The trees' sums ``(rows, outputs)`` of all rows of a sample."""
-    rows = PackedRows(model, Block(sample.table), BLOCK)
-    found = np.zeros((len(sums.outputs), sample.n_rows))
+def raw_predictions(
+    model: TreeModel, sums: TreeSums, sample: Block, crew: ThreadCrew, memory: int, moved: Moved | None = None
+) -> Float:
+    """The trees' sums ``(moves, rows, outputs)`` of all rows of a sample; without `moved`, of one: the rows as they are."""
+    rows = PackedRows(model, Block(sample.table), BLOCK, moved)
+    found = np.zeros((rows.n_moves, len(sums.outputs), sample.n_rows))
     unmoved = group_columns([()], sums.forest.n_columns)
     for trees in batches(sums, 1, JOINT, words=rows.words, threads=crew.threads, segments=1, memory=memory):
         program = Program.of(Batch.of(sums, trees), unmoved, 1, JOINT, scatter=True)
         for (start, stop), added in _added(program, rows, crew, len(sums.outputs)):
-            found[:, start:stop] += added
-    return (found + sums.base[:, None]).T
+            found[..., start:stop] += added
+    return (found + sums.base[:, None]).transpose(0, 2, 1)
 
 
 def _added(
     program: Program, rows: PackedRows, crew: ThreadCrew, n_outputs: int
 ) -> Iterator[tuple[tuple[int, int], Float]]:
-    """What a program's trees add to the outputs of each block of rows."""
+    """What a program's trees add to each block of rows, ``(moves, outputs, rows)``."""
     leaves, roots = program.leaves, program.batch.roots
     sizes = program.batch.leaves_below[roots]
     tree_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -47,7 +49,7 @@ def _added(
         lent = PerThread(lambda: _room(program, rows, crew))
 
         def at_once(block: tuple[int, int]) -> tuple[tuple[int, int], Float]:
-            out = np.empty((n_outputs, block[1] - block[0]))
+            out = np.empty((rows.n_moves, n_outputs, block[1] - block[0]))
             with lent.borrowed() as (bits, walk):
                 if not kernels.predict_rows(
                     **rows.at_once(program.layout, *block), walk=walk, bits=bits, leaves=leaves,
@@ -60,16 +62,20 @@ def _added(
         yield from (crew.share if is_short else crew.map)(at_once, rows.shared_out(crew.threads))
         return
 
-    def work(block: tuple[int, int], walk: Walk) -> tuple[tuple[int, int], Float]:
-        out = np.zeros((n_outputs, block[1] - block[0]))
-        finished = kernels.add_predictions(
-            walk=walk, leaves=leaves, tree_start=tree_start, leaf_by_leaf=leaf_by_leaf, out=out
-        )
-        if not finished:
-            raise Stopped
-        return block, out
+    visits = Visits(program, rows, crew)
 
-    yield from each_block(program, rows, crew, work)
+    def moves(block: tuple[int, int]) -> tuple[tuple[int, int], Float]:
+        room = np.zeros((rows.n_moves, n_outputs, block[1] - block[0]))
+        with visits.loaded(block) as visit:
+            for number, out in enumerate(room):
+                visit.packed.move(number, block[0])
+                if not kernels.add_predictions(
+                    walk=visit.walk, leaves=leaves, tree_start=tree_start, leaf_by_leaf=leaf_by_leaf, out=out
+                ):
+                    raise Stopped
+        return block, room
+
+    yield from crew.map(moves, rows.blocks)
 
 
 def _room(program: Program, rows: PackedRows, crew: ThreadCrew) -> tuple[NDArray[np.uint64], Walk]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -36,10 +37,16 @@ class Visits:
     def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
         self._lent = PerThread(lambda: Visit(program, rows, crew))
 
-    def over(self, block: tuple[int, int], work: Callable[[Walk], Result]) -> Result:
-        """``work(walk)`` for one block of the rows."""
+    @contextmanager
+    def loaded(self, block: tuple[int, int]) -> Iterator[Visit]:
+        """A visit with one block of the rows."""
         with self._lent.borrowed() as visit:
             visit.load(*block)
+            yield visit
+
+    def over(self, block: tuple[int, int], work: Callable[[Walk], Result]) -> Result:
+        """``work(walk)`` for one block of the rows."""
+        with self.loaded(block) as visit:
             return work(visit.walk)
 
 

@@ -203,6 +203,13 @@ struct ValueTables {
     List<const u8> as_coded;          // [coded_columns]  // codes are the same here, and 255 alone is missing
 };
 
+// Columns that take other values than those of a matrix: all of the first move, then of the next. No columns: nothing moves.
+struct Moves {
+    Strided<const f64> values;  // [rows, moved_values]
+    List<const i32> chosen;     // [moved_columns]  // coded columns
+    List<const i32> column;     // [coded_columns]  // where in a move each of these is
+};
+
 // Straight to bits: as `encode` and `pack` together.
 template <class V>
 struct PackValuesArguments {
@@ -334,15 +341,16 @@ struct CountArguments {
     Table<i64> counters;         // [counters, segments]
 };
 
-// Packing and counting of rows that weigh 1, block by block; `bits` are those of the walk.
+// Packing and counting of rows that weigh 1, block by block and for each move; `bits` are those of the walk.
 template <class V>
 struct CountRowsArguments {
     Strided<const V> matrix;  // [rows, forest_columns]
     List<const u64> here;     // [kept_words]
     ValueTables tables;
+    Moves moves;
     Walk walk;
     Table<u64> bits;      // [bit_rows, words]
-    Table<i64> counters;  // [counters, 1]
+    Table<i64> counters;  // [counters, moves]
 };
 
 // Rows of each code, by column, among those whose bit is set.
@@ -669,17 +677,18 @@ struct AddPredictionsArguments {
     Table<f64> out;               // [outputs, rows]
 };
 
-// Packing and predicting of rows as they lie in a matrix, block by block; `bits` are those of the walk.
+// Packing and predicting of rows as they lie in a matrix, block by block and for each move; `bits` are those of the walk.
 template <class V>
 struct PredictRowsArguments {
     Strided<const V> matrix;  // [rows, forest_columns]
     ValueTables tables;
+    Moves moves;
     Walk walk;
     Table<u64> bits;  // [bit_rows, words]
     Leaves leaves;
     List<const i64> tree_start;   // [trees + 1]
     List<const u8> leaf_by_leaf;  // [trees]
-    Table<f64> out;               // [outputs, rows]
+    Cube<f64> out;                // [moves, outputs, rows]
 };
 
 // --- rows moved to both ends of the steps they lie in, for every feature ----------------------------------------

@@ -12,8 +12,8 @@
 namespace icefield {
 namespace {
 
-// Every row weighs 1 and there is one segment. A number of words that is known beforehand makes for straight code.
-inline __attribute__((always_inline)) void count_plain(const Walk& walk, const Table<i64>& counters,
+// Every row weighs 1 and there is one segment; counts are added in column `at`. A number of words that is known beforehand makes for straight code.
+inline __attribute__((always_inline)) void count_plain(const Walk& walk, const Table<i64>& counters, i64 at,
                                                        const Instruction& now, i64 words, u64* aside) {
     const u64* source = walk.buffers.data + now.source * words;
     const u64* test = walk.bits.data + (now.condition >> 1) * words;
@@ -22,9 +22,9 @@ inline __attribute__((always_inline)) void count_plain(const Walk& walk, const T
     if (now.counter < 0) {
         narrow(source, test, flip, words, now.target < 0 ? aside : target);
     } else if (now.target < 0) {
-        counters(now.counter, 0) += narrow_and_count<false>(source, test, flip, words, nullptr);
+        counters(now.counter, at) += narrow_and_count<false>(source, test, flip, words, nullptr);
     } else {
-        counters(now.counter, 0) += narrow_and_count<true>(source, test, flip, words, target);
+        counters(now.counter, at) += narrow_and_count<true>(source, test, flip, words, target);
     }
 }
 
@@ -45,20 +45,21 @@ void count_weights(const CountArguments& a, Instruction now, u64* aside) {
 
 // A program over the rows marked in the first buffer; false where the stop flag ended it.
 template <i64 known_words>
-bool run_plain(const Walk& walk, const Table<i64>& counters) {
+bool run_plain(const Walk& walk, const Table<i64>& counters, i64 at) {
     const i64 words = known_words > 0 ? known_words : walk.buffers.columns;
     u64* aside = walk.buffers.row(walk.buffers.rows - 1);
     for (i64 i = 0; i < walk.program.rows; ++i) {
         if (is_stopped(walk, i)) return false;
-        count_plain(walk, counters, Instruction(walk, i), words, aside);
+        count_plain(walk, counters, at, Instruction(walk, i), words, aside);
     }
     return true;
 }
 
 }  // namespace
 
-// Add the counts of rows as they lie in a matrix to `counters`, as many at a time as the walk's masks hold; for programs
-// without lists. With `here`, a bit for each row, only those are counted whose bit is set.
+// Add the counts of rows as they lie in a matrix, but for what moves, to `counters`, as many at a time as the walk's masks
+// hold; for programs without lists. What does not move is packed once for all moves. With `here`, a bit for each row, only
+// those are counted whose bit is set.
 template <class V>
 i64 run(const CountRowsArguments<V>& a) {
     const Walk& walk = a.walk;
@@ -76,10 +77,13 @@ i64 run(const CountRowsArguments<V>& a) {
         }
         if (any == 0) continue;
         pack_in_order(a.matrix, a.tables, begin, n, a.bits, 0, (n + WORD - 1) / WORD);
-        const bool finished = words == 64    ? run_plain<64>(walk, a.counters)
-                              : words == 128 ? run_plain<128>(walk, a.counters)
-                                             : run_plain<0>(walk, a.counters);
-        if (!finished) return STOPPED;
+        for (i64 m = 0; m < a.counters.columns; ++m) {
+            pack_move(a.moves, a.tables, m, a.counters.columns, begin, n, a.bits);
+            const bool finished = words == 64    ? run_plain<64>(walk, a.counters, m)
+                                  : words == 128 ? run_plain<128>(walk, a.counters, m)
+                                                 : run_plain<0>(walk, a.counters, m);
+            if (!finished) return STOPPED;
+        }
     }
     return DONE;
 }
@@ -124,7 +128,7 @@ i64 run(const CountArguments& a) {
         const Instruction now(walk, i);
         if (now.target != SUBTREE) {
             if (a.planes.rows == 0) {
-                count_plain(walk, a.counters, now, walk.buffers.columns, aside);
+                count_plain(walk, a.counters, 0, now, walk.buffers.columns, aside);
             } else {
                 count_weights(a, now, aside);
             }

@@ -203,12 +203,15 @@ i64 run(const PredictRowsArguments<V>& a) {
         const i64 n = rows - begin < block ? rows - begin : block;
         pack_in_order(a.matrix, a.tables, begin, n, a.bits, 0, (n + WORD - 1) / WORD);
         for (i64 w = 0; w < words; ++w) a.walk.buffers(0, w) = first_bits(n - w * WORD);
-        Zeros<f64> found(a.out.rows * n);
-        if (!found.ok()) return NO_MEMORY;
-        const i64 status =
-            run(AddPredictionsArguments{a.walk, a.leaves, a.tree_start, a.leaf_by_leaf, {found.data(), a.out.rows, n}});
-        if (status != DONE) return status;
-        for (i64 o = 0; o < a.out.rows; ++o) memcpy(a.out.row(o) + begin, found.data() + o * n, sizeof(f64) * n);
+        for (i64 m = 0; m < a.out.layers; ++m) {
+            pack_move(a.moves, a.tables, m, a.out.layers, begin, n, a.bits);
+            Zeros<f64> found(a.out.rows * n);
+            if (!found.ok()) return NO_MEMORY;
+            const i64 status = run(
+                AddPredictionsArguments{a.walk, a.leaves, a.tree_start, a.leaf_by_leaf, {found.data(), a.out.rows, n}});
+            if (status != DONE) return status;
+            for (i64 o = 0; o < a.out.rows; ++o) memcpy(&a.out(m, o, begin), found.data() + o * n, sizeof(f64) * n);
+        }
     }
     return DONE;
 }

@@ -233,4 +233,17 @@ void pack_in_order(const Strided<const V>& matrix, const ValueTables& tables, i6
     }
 }
 
+// Pack what moves of the same rows, in one of so many moves, over what is there.
+inline void pack_move(const Moves& moves, const ValueTables& tables, i64 move, i64 n_moves, i64 begin, i64 n,
+                      const Table<u64>& bits) {
+    if (moves.chosen.size == 0) return;
+    ValueTables own = tables;
+    own.chosen = moves.chosen;
+    own.column = moves.column;
+    Strided<const f64> values = moves.values;
+    values.columns /= n_moves;
+    values.data += move * values.columns * values.column_stride;
+    pack_in_order(values, own, begin, n, bits, 0, (n + WORD - 1) / WORD);
+}
+
 }  // namespace icefield
