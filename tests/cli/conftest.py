@@ -2,37 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from icefield.cli import commands
-from icefield.libraries import native_files
-
-TRIED: dict[Any, subprocess.CompletedProcess[bytes]] = {}
-in_child = native_files.in_child
-
-
-def in_child_once(task: Callable[..., None], file: Path, *arguments: str) -> Any:
-    """As `in_child`, but a file that came out sound is not tried again: each child imports a library for seconds."""
-    key = (task.__name__, file.suffix, hashlib.sha256(file.read_bytes()).digest(), arguments)
-    if key not in TRIED:
-        done = in_child(task, file, *arguments)
-        if done is None or done.returncode != 0:
-            return done
-        TRIED[key] = done
-    return TRIED[key]
-
-
-@pytest.fixture(autouse=True)
-def _sound_files_are_tried_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Except where the child itself is tested."""
-    if request.path.name != "test_loading.py":
-        monkeypatch.setattr(native_files, "in_child", in_child_once)
 
 
 @pytest.fixture
