@@ -355,9 +355,14 @@ class Explainer:
     ) -> Effect:
         """Accumulated local effects of one feature, or the pure interaction effect of two.
 
-        `bins` is the number of quantile bins or their edges; `level_order` how levels are ordered: ``"similarity"`` (of
-        the other features' distributions), ``"given"`` (the data's own order) or the levels themselves; `by` gives an
-        effect per group too, as `by` of the Explainer; see `icefield.statistics.ale.ale`.
+        Parameters
+        ----------
+        *features : one or two features
+        bins : number of quantile bins (40 one-way, 20 two-way) or the bin edges; for two features also a pair of those
+        level_order : how levels are ordered: ``"similarity"`` (of the other features' distributions, Apley & Zhu's
+            appendix), ``"given"`` (the data's own order) or the levels themselves
+        rows : use these rows only: a number (sampled with the seed), a mask or positions
+        by : an effect per group too, as `by` of the Explainer
 
         Examples
         --------
@@ -614,7 +619,7 @@ class Explainer:
             grid
         permutation : permutation importance too; by default when ``y`` was given
         repeats : shuffles per feature
-        grid : grid of the curves, as in `partial_dependence`
+        grid : grid of the curves behind `curve_sd`, as in `partial_dependence`; by default evenly spaced points
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
         Examples
@@ -690,11 +695,12 @@ class Explainer:
         method : ``"rules"``, or ``"clusters"`` to cluster the curves and explain each cluster by a rule
         depth : levels of splits, so at most ``2 ** depth`` regions
         clusters : how many clusters; None adds clusters while each removes `least_removed`
-        least_rows : least share of rows in a region
-        least_removed : least share of all heterogeneity that a split must remove: 0.10 by default, and 0.35
-            for the first split of curves that differ little
-        grid : grid of the curves
-        rows : use these rows' curves; by default at most 1,000, sampled with the seed
+        least_rows : least share of rows in a region; never under 10 curves
+        least_removed : least share of all heterogeneity that a split must remove: 0.10 by default (of fewer than 120 curves
+            more, which chance may remove), and 0.35 for the first split of curves that differ little, as those of a model
+            that has fitted noise do (0.50 for two cuts that only tell curves apart together)
+        grid : grid of the curves; by default that of the readings, over the data's quantiles
+        rows : use these rows' curves; by default those everything is said from, at most 1,000 sampled with the seed
 
         Examples
         --------
@@ -726,7 +732,7 @@ class Explainer:
         Parameters
         ----------
         features : which features; all of the model's by default
-        grid : grid of the curves
+        grid : grid of the curves in `Summary.effects`; what is said is read on a grid of its own
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
         Examples
