@@ -19,6 +19,7 @@ import pytest
 
 import run_order
 from browser import Browser
+from forked_children import Forks
 from icefield.errors import IcefieldError
 
 ROOT = Path(__file__).parent.parent
@@ -78,6 +79,21 @@ def _no_figure_left() -> Iterator[None]:
     yield
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
+
+
+FORKS = Forks()
+# Where files are tried on the way to something else, and not the child itself is tested.
+FORKED = ("test_exactness", "test_recipes", "catboost", "test_commands", "test_command_errors", "test_against_python", "test_refitting", "test_first_answers")  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _children_are_forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children that try files come from a process that has imported their libraries."""
+    path = request.path.as_posix()
+    if sys.platform != "linux" or not any(name in path for name in FORKED):
+        return
+    for home in ("icefield.libraries.native_files", "icefield.libraries.catboost.format"):
+        monkeypatch.setattr(f"{home}.in_child", FORKS.in_child)
 
 
 @pytest.fixture(scope="session")

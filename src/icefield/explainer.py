@@ -355,9 +355,14 @@ class Explainer:
     ) -> Effect:
         """Accumulated local effects of one feature, or the pure interaction effect of two.
 
-        `bins` is the number of quantile bins or their edges; `level_order` how levels are ordered: ``"similarity"`` (of
-        the other features' distributions), ``"given"`` (the data's own order) or the levels themselves; `by` gives an
-        effect per group too, as `by` of the Explainer; see `icefield.statistics.ale.ale`.
+        Parameters
+        ----------
+        *features : one or two features
+        bins : number of quantile bins (40 one-way, 20 two-way) or the bin edges; for two features also a pair of those
+        level_order : how levels are ordered: ``"similarity"`` (of the other features' distributions, Apley & Zhu's
+            appendix), ``"given"`` (the data's own order) or the levels themselves
+        rows : use these rows only: a number (sampled with the seed), a mask or positions
+        by : an effect per group too, as `by` of the Explainer
 
         Examples
         --------
@@ -387,7 +392,7 @@ class Explainer:
         spread: bool = True,
         rows: Any = None,
     ) -> Change:
-        """What a stated change of a feature does to predictions: the mean over rows with its error, and how rows differ.
+        """How predictions change when a feature changes by a stated amount: mean, standard error and spread over rows.
 
         Parameters
         ----------
@@ -397,10 +402,10 @@ class Explainer:
         plus, times : from each row's own value to that plus, or times, a number (a duration for times)
         across : ``{"sex": ("male", "female")}`` for a difference of changes: how much the change differs when these go
             from the first value to the second
-        given : the columns that a causal reading adjusts for; a note says what is outside them
+        given : the columns that a causal interpretation adjusts for; a note names those left out
         by : an answer per group too, as `by` of the Explainer
         quantiles : of rows' changes
-        level : of the intervals
+        level : confidence level of the intervals
         spread : with errors, and how rows differ; False for the means alone, which cost less
         rows : average over these rows only: a number (sampled with the seed), a mask or positions
 
@@ -449,7 +454,7 @@ class Explainer:
         Parameters
         ----------
         feature : one number or time (per day)
-        step : how far rows are moved around their own values
+        step : step of the central difference, in units of the feature
         given, by, quantiles, level, spread, rows : as in `change`
 
         Examples
@@ -501,10 +506,10 @@ class Explainer:
         declared : also hold the model to the monotone and interaction constraints it was fitted with
         everywhere : also decide for every possible input: every number, a missing value in columns that have some, the levels
             that categories have
-        seconds : at most so long for that search; what is not decided by then has a bound
-        bounds : True for what outputs lie between over all inputs, or a box: ``{"age": (18, 30), "sex": ["male"]}``
+        seconds : time limit of that search; what is undecided by then has a bound
+        bounds : True for the lowest and the highest possible prediction over all inputs, or a box: ``{"age": (18, 30), "sex": ["male"]}``
         flips : a column, or several: what changing it alone does to predictions
-        threshold : a prediction of at least this is a decision, for `flips`
+        threshold : predictions of at least this count as positive decisions, for `flips`
         points : of the grid, where thresholds are not known
         worst : how many rows to name as counter-examples, for each feature
         by : shares by group too, as `by` of the Explainer
@@ -543,7 +548,7 @@ class Explainer:
         Parameters
         ----------
         features : which; all of the model's by default
-        seconds : at most so long for what is asked about every possible input
+        seconds : time limit of the statements about every possible input
         """
         self.study.needs_rows("expectations")
         from icefield.audit.expectations import draft
@@ -614,7 +619,7 @@ class Explainer:
             grid
         permutation : permutation importance too; by default when ``y`` was given
         repeats : shuffles per feature
-        grid : grid of the curves, as in `partial_dependence`
+        grid : grid of the curves behind `curve_sd`, as in `partial_dependence`; by default evenly spaced points
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
         Examples
@@ -690,11 +695,12 @@ class Explainer:
         method : ``"rules"``, or ``"clusters"`` to cluster the curves and explain each cluster by a rule
         depth : levels of splits, so at most ``2 ** depth`` regions
         clusters : how many clusters; None adds clusters while each removes `least_removed`
-        least_rows : least share of rows in a region
-        least_removed : least share of all heterogeneity that a split must remove: 0.10 by default, and 0.35
-            for the first split of curves that differ little
-        grid : grid of the curves
-        rows : use these rows' curves; by default at most 1,000, sampled with the seed
+        least_rows : least share of rows in a region; never under 10 curves
+        least_removed : least share of all heterogeneity that a split must remove: 0.10 by default (of fewer than 120 curves
+            more, which chance may remove), and 0.35 for the first split of curves that differ little, as those of a model
+            that has fitted noise do (0.50 for two cuts that only tell curves apart together)
+        grid : grid of the curves; by default that of the readings, over the data's quantiles
+        rows : use these rows' curves; by default those everything is said from, at most 1,000 sampled with the seed
 
         Examples
         --------
@@ -726,7 +732,7 @@ class Explainer:
         Parameters
         ----------
         features : which features; all of the model's by default
-        grid : grid of the curves
+        grid : grid of the curves in `Summary.effects`; what is said is read on a grid of its own
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
         Examples

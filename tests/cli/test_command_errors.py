@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_commands import Files, asked, command, installed, model
+from test_commands import Files, Here, asked, command, installed, model
 
 from icefield.cli import commands as cli
 from icefield.cli import output as cli_output
@@ -60,9 +60,9 @@ def linear(files: Files) -> tuple[str, ...]:
     return str(model(files, "linear.pkl")), str(files["numbers.csv"]), "--allow-pickle"
 
 
-def refused(*arguments: Any, code: int = cli.EXIT_ERROR, **options: Any) -> str:
-    """What the installed command says on its way out."""
-    done = installed(*arguments, **options)
+def refused(*arguments: Any, code: int = cli.EXIT_ERROR, run: Here = installed, **options: Any) -> str:
+    """What the command says on its way out."""
+    done = run(*arguments, **options)
     assert done.returncode == code, done.stderr
     assert done.stdout == ""
     assert "Unexpected" not in done.stderr
@@ -93,10 +93,10 @@ def said(capfd: pytest.CaptureFixture[str], *arguments: Any, code: int = cli.EXI
     ],
 )
 def test_text_among_numbers_is_found_before_the_model_sees_it(
-    files: Files, tmp_path: Path, question: str, name: str, data: str
+    files: Files, tmp_path: Path, question: str, name: str, data: str, here: Here
 ) -> None:
     extra = {"report": ("-o", tmp_path / "report.html"), "summary": ()}.get(question, ("siblings",))
-    text = refused(question, model(files, name), files[data], *extra)
+    text = refused(question, model(files, name), files[data], *extra, run=here)
     assert text.startswith(
         "Error: DATA must hold numbers in the column 'age', which the model takes as numbers"
     )
@@ -107,7 +107,7 @@ def test_text_among_numbers_is_found_before_the_model_sees_it(
 
 @pytest.mark.parametrize("question", ["pd", "importance"])
 def test_text_among_numbers_that_a_model_refuses_is_found(
-    files: Files, question: str, tmp_path: Path
+    files: Files, question: str, tmp_path: Path, here: Here
 ) -> None:
     # What a pipeline of other people's steps takes is for them to say.
     pipeline = pytest.importorskip("sklearn.pipeline").make_pipeline(
@@ -117,7 +117,9 @@ def test_text_among_numbers_that_a_model_refuses_is_found(
     frame, target = people()
     (tmp_path / "pipeline.pkl").write_bytes(pickle.dumps(pipeline.fit(frame[["age", "siblings"]], target)))
     extra = ("age",) if question == "pd" else ()
-    text = refused(question, tmp_path / "pipeline.pkl", files["broken_numbers.csv"], "--allow-pickle", *extra)
+    text = refused(
+        question, tmp_path / "pipeline.pkl", files["broken_numbers.csv"], "--allow-pickle", *extra, run=here
+    )
     assert text.startswith("Error: MODEL refused these rows of DATA: ValueError")
     assert "column 'age' is mostly numbers" in text
     assert "row 151 " in text
@@ -155,8 +157,8 @@ def test_an_error_of_the_model_is_no_bug(
 # --- columns beside the features -----------------------------------------------------------------
 
 
-def test_a_model_without_names_does_not_get_the_columns_options_name(files: Files) -> None:
-    done = installed("pd", model(files, "linear.onnx"), files["more.csv"], "siblings", "--grid", "0,1", "--json",
+def test_a_model_without_names_does_not_get_the_columns_options_name(files: Files, here: Here) -> None:
+    done = here("pd", model(files, "linear.onnx"), files["more.csv"], "siblings", "--grid", "0,1", "--json",
                      "--y", "target", "--by", "sex", "--weights", "weight")  # fmt: skip
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
@@ -190,11 +192,11 @@ def test_by_is_offered_where_it_means_something(files: Files, capfd: Any) -> Non
         assert "--by" in asked(name, "--help").output
 
 
-def test_individual_curves_come_with_their_group(files: Files, tmp_path: Path) -> None:
+def test_individual_curves_come_with_their_group(files: Files, tmp_path: Path, here: Here) -> None:
     pd = pytest.importorskip("pandas")
     frame, _ = people()
     out = {kind: tmp_path / f"out.{kind}" for kind in ("csv", "json", "parquet")}
-    done = installed("ice", model(files, "lightgbm.txt"), files["people.csv"], "age", "--by", "sex", "--rows", "20",
+    done = here("ice", model(files, "lightgbm.txt"), files["people.csv"], "age", "--by", "sex", "--rows", "20",
                      "--grid", "3", *(word for kind, path in out.items() for word in (f"--{kind}", path)))  # fmt: skip
     assert done.returncode == 0, done.stderr
     for found in (pd.read_csv(out["csv"]), pd.read_json(out["json"]), pd.read_parquet(out["parquet"])):

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from icefield.errors import InputError
 from model_files import people, write_data, write_models
 
 Files = dict[str, Path]
+Here = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
@@ -66,10 +68,9 @@ def linear(files: Files) -> tuple[str, ...]:
     return str(model(files, "linear.pkl")), str(files["numbers.csv"]), "--allow-pickle"
 
 
-# --- through the installed command: every model format, and every data format ------------------------
+# --- every model format, and every data format -------------------------------------------------------
 
 FORMATS = [
-    ("lightgbm.txt", "people.csv", ()),
     ("xgboost.json", "people.parquet", ()),
     ("xgboost.ubj", "people.tsv", ()),
     ("catboost.cbm", "people.feather", ()),
@@ -81,11 +82,17 @@ FORMATS = [
 
 @pytest.mark.parametrize(("name", "data", "options"), FORMATS)
 def test_every_format_gives_the_slope_it_was_trained_on(
-    files: Files, name: str, data: str, options: tuple[str, ...]
+    files: Files, name: str, data: str, options: tuple[str, ...], here: Here
 ) -> None:
-    done = installed(
-        "pd", model(files, name), model(files, data), "siblings", "--grid", "0,5", "--json", *options
-    )
+    gives_the_slope(files, name, data, options, here)
+
+
+def test_the_installed_command_gives_it(files: Files) -> None:
+    gives_the_slope(files, "lightgbm.txt", "people.csv", (), installed)
+
+
+def gives_the_slope(files: Files, name: str, data: str, options: tuple[str, ...], run: Here) -> None:
+    done = run("pd", model(files, name), model(files, data), "siblings", "--grid", "0,5", "--json", *options)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     assert rows[1]["average"] - rows[0]["average"] > 1  # a few trees already see that siblings count
@@ -103,17 +110,10 @@ def test_standard_input_and_an_imported_function(files: Files) -> None:
     assert [float(line.split(",")[2]) for line in lines[1:]] == [5.0, 10.0]
 
 
-def test_a_forest_in_a_skops_file_needs_no_trust(files: Files) -> None:
-    question = (
-        "pd",
-        model(files, "forest.skops"),
-        files["numbers.csv"],
-        "siblings",
-        "--grid",
-        "0,5",
-        "--json",
+def test_a_forest_in_a_skops_file_needs_no_trust(files: Files, here: Here) -> None:
+    done = here(
+        "pd", model(files, "forest.skops"), files["numbers.csv"], "siblings", "--grid", "0,5", "--json"
     )
-    done = installed(*question)
     assert done.returncode == 0, done.stderr
     low, high = (row["average"] for row in json.loads(done.stdout))
     assert high - low > 1
@@ -142,15 +142,17 @@ def test_names_and_units_reach_the_answer(files: Files) -> None:
         (("--unit", "age=month"), "from 1 to 12"),
     ],
 )
-def test_names_and_units_that_cannot_be(files: Files, option: tuple[str, ...], words: str) -> None:
-    done = installed("summary", model(files, "lightgbm.txt"), files["people.csv"], *option)
+def test_names_and_units_that_cannot_be(
+    files: Files, option: tuple[str, ...], words: str, here: Here
+) -> None:
+    done = here("summary", model(files, "lightgbm.txt"), files["people.csv"], *option)
     assert done.returncode == cli.EXIT_ERROR
     assert words in done.stderr
 
 
-def test_report_is_written(files: Files, tmp_path: Path) -> None:
+def test_report_is_written(files: Files, tmp_path: Path, here: Here) -> None:
     out = tmp_path / "report.html"
-    done = installed(
+    done = here(
         "report",
         model(files, "lightgbm.txt"),
         files["people.csv"],

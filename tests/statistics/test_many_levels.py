@@ -15,8 +15,8 @@ from icefield.errors import BudgetError
 from icefield.statistics import similarity
 from icefield.statistics.similarity import ComparedLevels, similarity_orders
 
-LEVELS, ROWS = 9_000, 20_000
-MOST_BYTES = 150 * 2**20  # levels times levels alone would be 620 MB
+LEVELS, ROWS = 5_000, 12_000
+MOST_BYTES = 120 * 2**20  # levels times levels alone would be 190 MB
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ QUESTIONS: dict[str, Callable[[Explainer], Any]] = {
     "interactions": lambda e: e.interactions(rows=100),
     "summary": lambda e: e.summary(),
     "regions": lambda e: e.regions("x", rows=200),
-    "conditional": lambda e: e.conditional("town"),
+    "conditional": lambda e: e.conditional("town", rows=200),
 }
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from inspect import signature
 from typing import Any, get_args
 
 import numpy as np
 
+from icefield.effect.drawable import Drawable
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.typing import (
     AxisScale,
@@ -37,52 +39,54 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "layout": get_args(Layout),
     "x_scale": get_args(AxisScale),
 }
+DEFAULTS = {
+    name: one.default
+    for name, one in signature(Drawable.plot).parameters.items()
+    if one.kind is one.KEYWORD_ONLY
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """How to draw: what `icefield.effect.Drawable.plot` says of its keywords, checked."""
+    """How to draw: what `icefield.effect.Drawable.plot` says of its keywords, checked; defaults are written there."""
 
-    backend: str = "matplotlib"
-    ax: Any = None
-    kind: str = "auto"
-    center: Any = None
-    derivative: bool = False
-    band: str = "auto"
-    data: str = "auto"
-    curves: str = "auto"
-    max_curves: int | None = None
-    color_by: Any = None
-    highlight: Any = None
-    mask: str = "auto"
-    interaction: Any = False
-    sort: str = "auto"
-    top: int | None = None
-    outputs: Any = None
-    layout: str = "auto"
-    share_y: bool = True
-    x_scale: str = "auto"
-    title: str | None = None
-    colors: Any = None
-    cmap: Any = None
-    figsize: tuple[float, float] | None = None
+    backend: str
+    ax: Any
+    kind: str
+    center: Any
+    derivative: bool
+    band: str
+    data: str
+    curves: str
+    max_curves: int | None
+    color_by: Any
+    highlight: Any
+    mask: str
+    interaction: Any
+    sort: str
+    top: int | None
+    outputs: Any
+    layout: str
+    share_y: bool
+    x_scale: str
+    title: str | None
+    colors: Any
+    cmap: Any
+    figsize: tuple[float, float] | None
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> Options:
         """Check what the caller wrote."""
-        known = {f.name for f in fields(cls)}
         for name in given:
-            if name not in known:
+            if name not in DEFAULTS:
                 raise InputTypeError(
-                    f"There is no plot option `{name}`. Hint: {did_you_mean(name, sorted(known))}."
+                    f"There is no plot option `{name}`. Hint: {did_you_mean(name, sorted(DEFAULTS))}."
                 )
-        given = dict(given)
-        for name, choices in CHOICES.items():
-            if name in given:
-                given[name] = _chosen(name, given[name], choices)
+        chosen = DEFAULTS | given
+        chosen |= {name: _chosen(name, chosen[name], choices) for name, choices in CHOICES.items()}
         for name in ("max_curves", "top"):
-            _check_count(name, given.get(name))
-        options = cls(**given)
+            _check_count(name, chosen[name])
+        options = cls(**chosen)
         if options.ax is not None and options.backend == "plotly":
             raise InputError(
                 complaint("ax", "is for matplotlib; plotly makes its own figure", options.ax, "leave ax out")

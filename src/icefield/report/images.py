@@ -58,7 +58,7 @@ def image(panel: Panel, kind: str) -> str:
     if panel.flip:
         high = max(high, PER_LEVEL * len(panel.x.ticks) + 0.9)
     with plt.rc_context(SETTINGS):
-        ax: Any = drawer.draw(Picture((_painted(panel),)), Options(figsize=(wide, high)))
+        ax: Any = drawer.draw(Picture((_painted(panel),)), Options.of({"figsize": (wide, high)}))
         if panel.look == "word":
             ax.set_axis_off()
         legend = ax.get_legend()

@@ -47,15 +47,7 @@ def ale(
 ) -> Effect:
     """Accumulated local effects of one feature, or the pure interaction effect of two.
 
-    Parameters
-    ----------
-    study : the model and its data
-    *features : one or two features
-    bins : number of quantile bins (40 one-way, 20 two-way) or the bin edges; for two features
-        also a pair of those
-    order : how levels are ordered: ``"similarity"`` (of the other features' distributions, Apley
-        & Zhu's appendix), ``"given"`` (level order) or the levels themselves
-    rows : use these rows only: a number (sampled with the seed), a mask or positions
+    Parameters are those of `Explainer.ale`.
 
     Notes
     -----

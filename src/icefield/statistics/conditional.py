@@ -63,15 +63,7 @@ class Conditional(Drawable, ResultTable):
 def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = None) -> Conditional:
     """Observed and predicted means per bin of a feature, with PD and ALE.
 
-    Parameters
-    ----------
-    study : the model and its data
-    feature : one feature
-    bins : number of quantile bins, or the edges; categories have their levels
-    rows : whose means and effects: a mask or positions, all rows by default. Bins are those of all rows whichever are
-        chosen, so that tables of different rows compare. A number is how many rows, sampled with the seed, the partial
-        dependence averages over while means stay those of all rows; without any, that is so where each row costs
-        predictions
+    Parameters are those of `Explainer.conditional`.
     """
     (found,) = study.resolve([feature])
     weights = study.sample.row_weights()

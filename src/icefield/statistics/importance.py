@@ -107,18 +107,7 @@ def importance(
 ) -> Importance:
     """Rank features by how much they move the predictions.
 
-    Parameters
-    ----------
-    study : the model and its data
-    features : which features; all of the model's by default
-    measure : what features are ranked by: ``"movement"``, how far rows' predictions move with the feature over the
-        data, in standard deviations of the predictions, as everywhere; or ``"curve_sd"``, the classical standard
-        deviation of the partial dependence over its grid, in the predictions' unit
-    weighted : `curve_sd` and `individual` over the data's distribution of the feature instead of evenly over the grid
-    permutation : permutation importance too; by default when ``y`` was given
-    repeats : shuffles per feature
-    grid : grid of the curves behind `curve_sd`, as in `Explainer.partial_dependence`; by default ``Grid()``, evenly spaced points
-    rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+    Parameters are those of `Explainer.importance`.
 
     Notes
     -----

@@ -157,15 +157,7 @@ def interactions(
 ) -> Interactions:
     """Friedman's H for every pair of features, and for each feature with all others.
 
-    Parameters
-    ----------
-    study : the model and its data
-    features : which features; all of the model's by default
-    method : ``"h"``, or ``"variance"`` for Greenwell et al.'s statistic: how much the importance of
-        one feature varies along the other
-    triples : True for the three-way statistic of every triple, or the triples wanted
-    overall : also each feature's interaction with all others together
-    rows : evaluate at these rows; by default all where the engine can, else 300 sampled with the seed
+    Parameters are those of `Explainer.interactions`.
 
     Notes
     -----

@@ -110,19 +110,7 @@ def regions(
 ) -> Regions:
     """Split the data into regions within which a feature's individual curves agree.
 
-    Parameters
-    ----------
-    study : the model and its data
-    feature : one feature
-    method : ``"rules"``, or ``"clusters"`` to cluster the curves and explain each cluster by a rule
-    depth : levels of splits, so at most ``2 ** depth`` regions
-    clusters : how many clusters; None adds clusters while each removes `least_removed`
-    least_rows : least share of rows in a region; never under 10 curves
-    least_removed : least share of all heterogeneity that a split must remove: 0.10 by default (of fewer
-        than 120 curves more, which chance may remove), and 0.35 for the first split of curves that differ little, as
-        those of a model that has fitted noise do (0.50 for two cuts that only tell curves apart together)
-    grid : grid of the curves; by default that of the readings, over the data's quantiles
-    rows : use these rows' curves; by default those everything is said from, at most 1,000 sampled with the seed
+    Parameters are those of `Explainer.regions`.
 
     Notes
     -----

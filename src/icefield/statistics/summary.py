@@ -93,12 +93,7 @@ def summary(
 ) -> Summary:
     """Rank features and say what each does, with whom, and how far the data supports it.
 
-    Parameters
-    ----------
-    study : the model and its data
-    features : which features; all of the model's by default
-    grid : grid of the curves in `Summary.effects`; what is said is read on a grid of its own
-    rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+    Parameters are those of `Explainer.summary`.
     """
     asked = listed_features(features, study.model.columns)
     made, (effects,) = decisions_beside(study, asked, Curved(grid), rows=rows)

@@ -17,7 +17,7 @@ from icefield.core.rows import Block
 from icefield.engines.gpu import device as gpu
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.count_accumulator import CountAccumulator
-from icefield.engines.trees.engine import BLOCK, TreesEngine, families
+from icefield.engines.trees.engine import BLOCK, TreesEngine
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew
 from icefield.typing import Float
@@ -85,7 +85,7 @@ class GpuEngine(TreesEngine):
             return []
         from icefield.engines.gpu.codes import NotOnDevice
         from icefield.engines.gpu.device_rows import DeviceCounted, DeviceRows
-        from icefield.engines.trees.averages import family_averages, joint_averages
+        from icefield.engines.trees.averages import averages_of
         from icefield.engines.trees.packed_rows import PackedRows
 
         device, reason = gpu.found()
@@ -96,14 +96,7 @@ class GpuEngine(TreesEngine):
                 counted = DeviceCounted(
                     self.sums, rows, crew, resources.memory, progress, device=device, device_rows=there
                 )
-                found: list[list[Float]] = [[] for _ in questions]
-                for numbers, family in families(questions):
-                    if family is None:
-                        found[numbers[0]] = joint_averages(counted, questions[numbers[0]])
-                    else:
-                        for number, values in zip(numbers, family_averages(counted, family)):
-                            found[number] = values
-                return found
+                return averages_of(counted, questions)
             except NotOnDevice as limit:
                 reason = str(limit)
             except device.failures as error:

@@ -25,6 +25,7 @@ from icefield.typing import Float
 
 WORDS = 64  # of a mask when rows are packed and counted in one call, which the kernel knows beforehand
 SHORT = 2**33  # rows times nodes that are counted in a tenth of a second or so
+PAIRS_SHARE_A_WALK = 4  # fewer two-way questions are cheaper one by one
 
 
 @dataclass(frozen=True)
@@ -342,3 +343,37 @@ class _FamilySums:
             if pair != axes:
                 values = values.transpose(0, 2, 1)
         return unsorted(values, [self.family.axes[a] for a in axes])
+
+
+def averages_of(counted: Counted, questions: list[list[EncodedAxis]]) -> list[list[Float]]:
+    """For each question the averages over all rows, then for each group of rows; alike questions share a walk."""
+    found: list[list[Float]] = [[] for _ in questions]
+    for numbers, family in _families(questions):
+        if family is None:
+            found[numbers[0]] = joint_averages(counted, questions[numbers[0]])
+        else:
+            for number, values in zip(numbers, family_averages(counted, family)):
+                found[number] = values
+    return found
+
+
+def _families(questions: list[list[EncodedAxis]]) -> Iterator[tuple[list[int], Family | None]]:
+    """Questions that share a walk with their family; None where a question walks alone."""
+    for order, least in ((1, 2), (2, PAIRS_SHARE_A_WALK)):
+        alike = [i for i, axes in enumerate(questions) if len(axes) == order]
+        shared: list[tuple[list[int], Family]] = []
+        for i in alike:
+            axes = questions[i]
+            apart = order == 1 or not set(axes[0].columns) & set(axes[1].columns)
+            home = next((f for f in shared if apart and all(f[1].fits(a.columns) for a in axes)), None)
+            if home is None:
+                home = ([], Family())
+                shared.append(home)
+            home[0].append(i)
+            home[1].add(axes)
+        for numbers, family in shared:
+            if len(numbers) >= least:
+                yield numbers, family
+            else:
+                yield from (([i], None) for i in numbers)
+    yield from (([i], None) for i, axes in enumerate(questions) if len(axes) > 2)

@@ -19,9 +19,9 @@ from icefield.core.engine import Context
 from icefield.core.question import Answer, Moments, Question, QuestionAccumulator
 from icefield.core.rows import Block, State
 from icefield.core.weight_totals import WeightTotals
-from icefield.engines.trees.averages import Counted, Counting, family_averages, joint_averages
+from icefield.engines.trees.averages import Counted, Counting, averages_of
 from icefield.engines.trees.axes import EncodedAxis
-from icefield.engines.trees.engine import BLOCK, TreesEngine, families
+from icefield.engines.trees.engine import BLOCK, TreesEngine
 from icefield.engines.trees.packed_rows import MOST_POSITIONS, NO_WEIGHT, WORD, PackedRows, WholeWeights
 from icefield.engines.trees.program import Program
 from icefield.progress import Progress
@@ -142,14 +142,7 @@ class CountAccumulator(QuestionAccumulator):
         counted = _Replayed(
             engine.sums, rows, ThreadCrew(self._threads), self._resources.memory, Progress("", 1), counts_of
         )
-        found: list[list[Float]] = [[] for _ in axes]
-        for numbers, family in families(axes):
-            if family is None:
-                found[numbers[0]] = joint_averages(counted, axes[numbers[0]])
-            else:
-                for number, values in zip(numbers, family_averages(counted, family)):
-                    found[number] = values
-        return found
+        return averages_of(counted, axes)
 
     def add(self, block: Block, threads: ThreadCrew) -> None:
         if not self._weighs:

@@ -3,7 +3,7 @@
 # Modules that only some questions need are imported where they are: a first curve loads nothing else.
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -34,12 +34,10 @@ if TYPE_CHECKING:
     from icefield.core.question import QuestionAccumulator
     from icefield.core.step_extremes import StepExtremes
     from icefield.data.frame import Table
-    from icefield.engines.trees.averages import Family
     from icefield.engines.trees.linked_scale import LinkedScale
 
 
 BLOCK = 8192  # rows a mask holds when counting
-PAIRS_SHARE_A_WALK = 4  # fewer two-way questions are cheaper one by one
 MOST_GROUPS = 512  # of rows, in one walk
 
 
@@ -348,21 +346,13 @@ class TreesEngine:
         """For each question the averages over all rows, then for each group of rows."""
         if not questions:
             return []
-        from icefield.engines.trees.averages import Counted, family_averages, joint_averages
+        from icefield.engines.trees.averages import Counted, averages_of
 
         if sample.n_groups > MOST_GROUPS:
             return self._many_groups(questions, sample, resources, crew, progress)
         block = min(BLOCK, MOST_POSITIONS - WORD * (sample.n_groups + 2))
         rows = PackedRows(self.model, sample, block)
-        counted = Counted(self.sums, rows, crew, resources.memory, progress)
-        found: list[list[Float]] = [[] for _ in questions]
-        for numbers, family in families(questions):
-            if family is None:
-                found[numbers[0]] = joint_averages(counted, questions[numbers[0]])
-            else:
-                for number, values in zip(numbers, family_averages(counted, family)):
-                    found[number] = values
-        return found
+        return averages_of(Counted(self.sums, rows, crew, resources.memory, progress), questions)
 
     def _many_groups(
         self,
@@ -501,30 +491,6 @@ def _keeps_every_prediction(question: Question, sample: Block) -> bool:
 
 def _is_every_row(rows: NDArray[np.intp], sample: Block) -> bool:
     return len(rows) == sample.n_rows and bool((rows == np.arange(len(rows))).all())
-
-
-def families(questions: list[list[EncodedAxis]]) -> Iterator[tuple[list[int], Family | None]]:
-    """Questions that share a walk with their family; None where a question walks alone."""
-    from icefield.engines.trees.averages import Family
-
-    for order, least in ((1, 2), (2, PAIRS_SHARE_A_WALK)):
-        alike = [i for i, axes in enumerate(questions) if len(axes) == order]
-        shared: list[tuple[list[int], Family]] = []
-        for i in alike:
-            axes = questions[i]
-            apart = order == 1 or not set(axes[0].columns) & set(axes[1].columns)
-            home = next((f for f in shared if apart and all(f[1].fits(a.columns) for a in axes)), None)
-            if home is None:
-                home = ([], Family())
-                shared.append(home)
-            home[0].append(i)
-            home[1].add(axes)
-        for numbers, family in shared:
-            if len(numbers) >= least:
-                yield numbers, family
-            else:
-                yield from (([i], None) for i in numbers)
-    yield from (([i], None) for i, axes in enumerate(questions) if len(axes) > 2)
 
 
 def _without_spread(averages: list[Float], sample: Block) -> tuple[Moments, tuple[Moments, ...]]:
