@@ -104,9 +104,8 @@ def drawn_rows(rng: np.random.Generator) -> Held:
 
 
 def precise(rng: np.random.Generator) -> Held:
-    ex = icefield.Explainer(
-        model, rng.normal(size=(8 * ROWS, 3)) + np.array([0.0, 0.5, 0.0]), seed=int(rng.integers(2**31))
-    )
+    X = rng.normal(size=(8 * ROWS, 3)) + np.array([0.0, 0.5, 0.0])
+    ex = icefield.Explainer(model, X, seed=int(rng.integers(2**31)), row_by_row=True)
     return pd_of(ex, ex.partial_dependence(0, grid=GRID).average[0], precision=0.1)
 
 

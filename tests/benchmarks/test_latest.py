@@ -46,3 +46,9 @@ def test_only_whole_runs_are_kept(
     said.main()
     assert kept == [("said", "python -m benchmarks.said", {"bikes": ["a"], "titanic": ["b"]})]
     assert "### Titanic" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", coverage.LINES)
+def test_every_line_of_coverage_can_be_drawn(name: str) -> None:
+    share, _ = coverage.covered(coverage.LINES[name], 2)
+    assert 50 < share <= 100
