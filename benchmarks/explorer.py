@@ -2,10 +2,14 @@
 
 ``python -m benchmarks explorer`` takes a year of flights (336,776 rows, 15 features, 200 trees), ``--large`` a million rows of 50 columns
 (100 trees, raw scale). Real Chromium, a real server in this process, every gesture made 15 times, or as often as ``--repeats=N`` says, with other values.
+``--store`` writes the table that ``docs/explorer.md`` shows.
 """
 
 from __future__ import annotations
 
+import datetime
+import json
+import os
 import resource
 import sys
 import time
@@ -14,11 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.learner_coverage import current_commit
+
+MEASURED = Path(__file__).parent.parent / "docs" / "measured"
 REPEATS = next((int(one.partition("=")[2]) for one in sys.argv if one.startswith("--repeats=")), 15)
 APP = "document.body.explorer"
 TARGETS = {
-    "flights": {"what-if": 50, "shown curve": 100, "all curves": 150, "band": 400, "plane": 1000, "summary": 3000, "surface": 300, "regions": 1500},
-    "large": {"shown curve": 100, "all curves": 400},
+    "flights": {"all curves": 150, "its band": 400, "the plane": 1000, "the summary": 3000, "what if": 50, "a surface": 300, "regions": 1500},
+    "large": {"the shown curve": 100, "all curves": 400},
 }  # fmt: skip
 # Starts a clock, makes a gesture, and gives the time at which each part of the answer had been drawn and painted.
 SCRIPT = """([gesture, parts, slot]) => new Promise((done) => {
@@ -38,7 +45,7 @@ SCRIPT = """([gesture, parts, slot]) => new Promise((done) => {
 
 def main() -> None:
     """Measure, print a table, and the memory the process took."""
-    large = "--large" in sys.argv
+    large, began = "--large" in sys.argv, os.getloadavg()[0]
     explainer = _large() if large else _flights()
     sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
     from browser import Browser
@@ -55,16 +62,41 @@ def main() -> None:
             problems = browser.problems
         finally:
             browser.close()
-    targets = TARGETS["large" if large else "flights"]
-    print(f"{'gesture to picture':<22}{'median':>10}{'95th':>10}{'target':>10}   ms")
+    targets, rows = TARGETS["large" if large else "flights"], []
     for name, measured in times.items():
-        target = targets.get(name)
-        print(
-            f"{name:<22}{np.median(measured):>10.0f}{np.quantile(measured, 0.95):>10.0f}{target if target else '':>10}"
-        )
-    print(
-        f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10:,.0f} MB; console: {problems or 'nothing'}"
+        found = [f"{number:.0f} ms" for number in (np.median(measured), np.quantile(measured, 0.95))]
+        rows.append([name, *found, f"{targets[name]} ms" if name in targets else ""])
+    columns = ["from the gesture to the picture of", "median", "95th percentile", "bound"]
+    for row in [columns, *rows]:
+        print(f"{row[0]:<36}" + "".join(f"{cell:>17}" for cell in row[1:]))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    state = (
+        f"load {began:.1f} at the beginning and {os.getloadavg()[0]:.1f} at the end, which includes this run"
     )
+    print(f"peak memory {memory:,.0f} MB; console: {problems or 'nothing'}; {state}")
+    if "--store" in sys.argv:
+        _store(large, columns, rows, f"{memory:,.0f} MB", state)
+
+
+def _store(large: bool, columns: list[str], rows: list[list[str]], memory: str, state: str) -> None:
+    """Write the table that the docs show."""
+    data = (
+        "1,000,000 rows x 50 columns, 100 trees, raw scale"
+        if large
+        else "336,776 flights x 15 features, 200 trees"
+    )
+    table = {
+        "title": "The explorer, from a gesture to its picture",
+        "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
+        "commit": current_commit(),
+        "command": f"python -m benchmarks explorer{' --large' if large else ''} --repeats={REPEATS} --store",
+        "note": f"{data}; LightGBM; {REPEATS} gestures of each kind in Chromium, {os.cpu_count()} cores for browser and server; a filter's parts come one "
+        f"after another, and each time is from the gesture on; {memory} at most in the server's process, data and model included; {state}",
+        "columns": columns,
+        "rows": rows,
+    }
+    path = MEASURED / ("explorer_large.json" if large else "explorer.json")
+    path.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _gestures(browser: Any, large: bool) -> dict[str, list[float]]:
@@ -81,19 +113,19 @@ def _gestures(browser: Any, large: bool) -> dict[str, list[float]]:
 
     column = 0 if large else 8
     low, high = (-1.5, 1.5) if large else (30.0, 90.0)
-    parts = {"curve": "shown curve", "curves": "all curves"}
+    parts = {"curve": "the shown curve", "curves": "all curves"}
     if not large:
-        parts |= {"band": "band", "plane": "plane", "summary": "summary"}
+        parts |= {"band": "its band", "plane": "the plane", "summary": "the summary"}
     for k in range(REPEATS):
         ge = float(np.round(low + (high - low) * k / REPEATS, 2))
         make(parts, "filter", f"app.filter({column}, {{ge: {ge}}}, true)")
     if large:
         return found
     for k in range(REPEATS):
-        make({"whatif": "what-if"}, "row", f"app.whatIf(0, {7 + 0.75 * k})")
+        make({"whatif": "what if"}, "row", f"app.whatIf(0, {7 + 0.75 * k})")
     for k in range(REPEATS):
         make(
-            {"surface": "surface"},
+            {"surface": "a surface"},
             "view",
             f"app.asker.ask('surface', 'view', {{...app.request(), second: {6 + k % 5}}})",
         )

@@ -10,7 +10,7 @@ import {ListView, PlaneView, RowView} from "./views.js";
 import style from "./explore.css";
 
 const SHOWN = [["spread", "spread"], ["ghost", "all rows"], ["row", "this row"], ["ale", "ALE"], ["observed", "observed"], ["centred", "centred"], ["audit", "audit"]];
-const STALE = 120, REST = 400, SOON = 600, SILENT = 5000;  // milliseconds
+const STALE = 120, REST = 400, SOON = 600, SILENT = 5000, AFTER = 100;  // milliseconds
 
 export function mount(element, link, options = {}) {
   const sheet = new CSSStyleSheet();
@@ -101,7 +101,8 @@ class App {
   on_count(head) {
     Object.assign(this.data, {count: head.rows, words: head.words, conditions: head.conditions, barsNow: head.arrays.bars, kept: head.arrays.kept, weight: head.weight, empty: head.empty || null});
     this.drawRule(head.took);
-    this.filterView.draw();
+    this.filterView.drawHistograms();
+    this.unlessSoon("scatter", () => this.filterView.drawScatter(), AFTER);  // thousands of points: the curve comes first
     if (head.empty) { this.settle(); this.say(head.empty.say); }
     this.errorLine.textContent = "";
   }
@@ -491,6 +492,8 @@ class App {
   }
   settle() { clearTimeout(this.timers.stale); this.home.classList.remove("stale"); }
   soon(name, act, after) { clearTimeout(this.timers[name]); this.timers[name] = setTimeout(act, after); }
+  // As `soon`, but what is on its way is not put off: a long drag still sees it now and then.
+  unlessSoon(name, act, after) { this.timers[name] ??= setTimeout(() => { delete this.timers[name]; act(); }, after); }
   say(text) { this.region.textContent = text; }
   theme() {
     const dark = this.home.dataset.theme ? this.home.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;

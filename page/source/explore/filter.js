@@ -123,7 +123,8 @@ export class FilterView {
     if (about.observed) this.axes.append(button("Observed against predicted", () => app.commit({across: "predicted", up: "observed"}, "points")));
     this.note.textContent = about.points < about.sample_rows ? `${about.points.toLocaleString("en")} of ${about.sample_rows.toLocaleString("en")} rows, drawn with seed ${about.seed}` : "";
   }
-  draw() { this.histograms.forEach((one) => one.draw()); if (this.app.about.rows) this.drawScatter(); }
+  draw() { this.drawHistograms(); this.drawScatter(); }
+  drawHistograms() { this.histograms.forEach((one) => one.draw()); }
   axisOf(column, values) {
     const {about} = this.app;
     if (typeof column === "number" && about.features[column].axis.kind === "category") { const {ticks} = about.features[column].axis; return {label: about.features[column].label, kind: "category", ticks, low: -0.6, high: ticks.length - 0.4}; }
@@ -137,7 +138,7 @@ export class FilterView {
     const {points, kept} = this.app.data;
     this.across.value = String(this.app.across());
     this.up.value = String(this.app.up());
-    if (!points) return;
+    if (!points || !this.app.about.rows) return;
     const x = this.axisOf(points.x, points.px), y = this.axisOf(points.y, points.py);
     this.drawing = draw(this.plot, {x, y, marks: [], look: "square"}, {legend: false, still: true});
     const {on} = this.drawing, {box} = on, sharp = Math.min(2, window.devicePixelRatio || 1), pen = this.canvas.getContext("2d");
