@@ -10,6 +10,7 @@ import {ListView, PlaneView, RowView} from "./views.js";
 import style from "./explore.css";
 
 const SHOWN = [["spread", "spread"], ["ghost", "all rows"], ["row", "this row"], ["ale", "ALE"], ["observed", "observed"], ["centred", "centred"], ["audit", "audit"]];
+const ALONE = ["spread", "ghost", "ale", "observed"];  // of one model
 const STALE = 120, REST = 400, SOON = 600, SILENT = 5000, AFTER = 100;  // milliseconds
 
 export function mount(element, link, options = {}) {
@@ -37,6 +38,7 @@ class App {
     link.start();
   }
   get state() { return this.store.state; }
+  get sideBySide() { return this.state.shown.both && this.about.models.length > 1; }
   wide() { return this.home.clientWidth || 1200; }
 
   // --- the link ----------------------------------------------------------------------------------
@@ -103,7 +105,14 @@ class App {
     this.drawRule(head.took);
     this.filterView.drawHistograms();
     this.unlessSoon("scatter", () => this.filterView.drawScatter(), AFTER);  // thousands of points: the curve comes first
-    if (head.empty) { this.settle(); this.say(head.empty.say); }
+    if (head.empty) {  // what was found of other rows is not theirs
+      Object.assign(this.data, {curve: null, curves: null, band: null, low: null, summary: null, sentence: head.empty.say, compared_words: ""});
+      this.settle();
+      this.say(head.empty.say);
+      this.listView.draw();
+      this.drawCurve();
+      this.words();
+    }
     this.errorLine.textContent = "";
   }
   on_curve(head) {
@@ -240,9 +249,9 @@ class App {
     this.queue = [];
     if (second !== null) this.queue.push(["surface", {second}]);
     else {
-      if (shown.ale) this.queue.push(["ale", {}]);
-      if (shown.observed) this.queue.push(["observed", {}]);
-      if (shown.both && this.about.models.length > 1) this.queue.push(["compare", {}]);
+      if (this.sideBySide) this.queue.push(["compare", {}]);
+      if (shown.ale && !this.sideBySide) this.queue.push(["ale", {}]);
+      if (shown.observed && !this.sideBySide) this.queue.push(["observed", {}]);
       if (against !== null) this.queue.push(["compare", {rules: [cohorts[against].rule]}]);
       if (shown.audit) this.queue.push(["audit", {}]);
       if (regions) this.queue.push(["regions", regions.length ? {from: regions[0], to: regions[1]} : {}]);
@@ -255,7 +264,8 @@ class App {
   }
   nextView() { const next = this.queue && this.queue.shift(); if (next) this.asker.ask(next[0], "view", {...this.request(), ...next[1]}); }
   askCode() {
-    const {second, shown, regions, row, values, pinned, cohorts, against} = this.state, {rows} = this.about;
+    const {second, regions, row, values, pinned, cohorts, against} = this.state, {rows} = this.about, shown = {...this.state.shown};
+    if (this.sideBySide) for (const name of ALONE) shown[name] = false;
     this.asker.ask("code", "code", {state: {...this.request(), second, shown, regions, row: rows ? row : null, values, pinned: rows ? pinned : null, cohort: against === null ? null : cohorts[against].rule}});
   }
   across() { return this.state.across ?? this.state.feature; }
@@ -393,7 +403,7 @@ class App {
     this.keysLine = el("div", {class: "keys"});
     this.code = el("pre", {});
     const curve = el("section", {class: "curve", "aria-label": "Curve"}, el("div", {class: "curvehead"}, this.heading, this.place, el("span", {class: "steps"}, button("←", () => this.listView.step(-1), {"aria-label": "Previous feature", title: "K"}), button("→", () => this.listView.step(1), {"aria-label": "Next feature", title: "J"}))), this.reading,
-      el("div", {class: "actions"}, this.checks, this.withSelect, this.why), this.stretchTools, this.readoutLine, this.errorLine, this.curveView.stage, this.keysLine, this.audit, this.regions, el("div", {class: "code"}, this.code, button("Copy code", () => this.copy(this.code.textContent))));
+      el("div", {class: "actions controls"}, this.checks, this.withSelect, this.why), this.stretchTools, this.readoutLine, this.errorLine, this.curveView.stage, this.keysLine, this.audit, this.regions, el("div", {class: "code"}, this.code, button("Copy code", () => this.copy(this.code.textContent))));
     const plane = el("section", {class: "pane plane chosen", "aria-label": "Features"}, el("h2", {}, "Which features matter", el("small", {}, "in SD")), this.planeView.box, this.listView.box);
     this.bottom = el("b");
     const panes = [["Features", plane], ["What if", this.rowView.box], ["Filter", this.filterView.box]];
@@ -437,6 +447,7 @@ class App {
       const name = typeof mark.colour === "number" ? `g${mark.colour % 8}` : mark.colour === "text" ? "ink" : mark.colour || "ghost", swatch = el("i", {style: {display: "inline-block", width: "1.6rem", marginRight: ".4rem", verticalAlign: "middle"}});
       if (mark.kind === "line") Object.assign(swatch.style, {borderTop: `${mark.width < 1 ? 1.5 : 2.5}px ${mark.dashed ? (mark.dashed === 2 ? "dotted" : "dashed") : "solid"} var(--${name})`});
       else if (mark.kind === "band") Object.assign(swatch.style, {height: ".8rem", background: `var(--${name})`, opacity: String(2 * mark.alpha)});
+      else if (mark.kind === "difference") Object.assign(swatch.style, {height: ".8rem", background: `repeating-linear-gradient(90deg, var(--${name === "ghost" ? "accent" : name}) 0 1px, transparent 1px 5px)`});
       else if (mark.kind === "stretch") Object.assign(swatch.style, {height: ".8rem", background: "repeating-linear-gradient(135deg, var(--low) 0 4px, var(--ghost) 4px 5px)"});
       else Object.assign(swatch.style, {width: ".6rem", height: ".6rem", borderRadius: "50%", border: `2px solid var(--${name})`, background: mark.hollow ? "none" : `var(--${name})`});
       return el("span", {}, swatch, label);
@@ -453,13 +464,13 @@ class App {
     const at = place ?? (state.row !== null && data.whatif ? this.rowPlace(state.feature) : undefined);
     if (at === undefined) { this.readoutLine.textContent = ""; return; }
     const {here, all, row} = this.curveView.valuesAt(at), exact = place === null || place === undefined, text = this.placeText(state.feature, at);
-    this.readoutLine.replaceChildren(`at ${text}: `, el("b", {}, said(here)), state.rule.length ? ` all rows ${said(all)}` : "", state.row !== null && data.whatif && state.shown.row ? el("i", {}, ` this row ${said(exact ? data.whatif.predicted[state.output] : row)}`) : "");
+    this.readoutLine.replaceChildren(`at ${text}: `, el("b", {}, isNumber(here) ? said(here) : ""), state.rule.length ? ` all rows ${said(all)}` : "", state.row !== null && data.whatif && state.shown.row ? el("i", {}, ` this row ${said(exact ? data.whatif.predicted[state.output] : row)}`) : "");
   }
   drawChecks() {
     const {about, state} = this;
     const wanted = SHOWN.filter(([name]) => (name !== "row" || about.rows));
     if (this.checks.children.length !== wanted.length) this.checks.replaceChildren(...wanted.map(([name, text]) => this.check(name, text)));
-    wanted.forEach(([name], i) => { this.checks.children[i].firstChild.checked = state.shown[name]; });
+    wanted.forEach(([name], i) => { const box = this.checks.children[i].firstChild; box.checked = state.shown[name]; box.disabled = this.sideBySide && ALONE.includes(name); box.title = box.disabled ? "Of one model: not while two are side by side" : ""; });
     if (this.bothBox) this.bothBox.firstChild.checked = state.shown.both;
     this.withSelect.value = state.second === null ? "" : String(state.second);
     if (this.modelSwitch) this.modelSwitch.value = String(state.model);
