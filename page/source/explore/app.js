@@ -72,7 +72,7 @@ class App {
   failed({error, slot}) {
     if (error.kind === "stopped") return;
     this.errorLine.textContent = error.say;
-    if (slot === "filter") this.settle();
+    if (slot === "filter") { this.settle(); this.settled(); }
     if (slot === "view") this.nextView();
     this.home.dataset.error = error.kind;
   }
@@ -369,6 +369,7 @@ class App {
     this.listView = new ListView(this);
     this.rowView = new RowView(this);
     this.filterView = new FilterView(this);
+    this.home.classList.toggle("norows", !about.rows);
     this.live = el("span", {class: "live"}, "live");
     this.region = el("div", {class: "hiddentext", "aria-live": "polite", role: "status"});
     this.undoButton = button("Undo", () => this.store.undo(), {disabled: true, title: "Ctrl+Z"});
@@ -403,7 +404,7 @@ class App {
     this.keysLine = el("div", {class: "keys"});
     this.code = el("pre", {});
     const curve = el("section", {class: "curve", "aria-label": "Curve"}, el("div", {class: "curvehead"}, this.heading, this.place, el("span", {class: "steps"}, button("←", () => this.listView.step(-1), {"aria-label": "Previous feature", title: "K"}), button("→", () => this.listView.step(1), {"aria-label": "Next feature", title: "J"}))), this.reading,
-      el("div", {class: "actions controls"}, this.checks, this.withSelect, this.why), this.stretchTools, this.readoutLine, this.errorLine, this.curveView.stage, this.keysLine, this.audit, this.regions, el("div", {class: "code"}, this.code, button("Copy code", () => this.copy(this.code.textContent))));
+      el("div", {class: "actions controls"}, this.checks, this.withSelect, this.why), this.stretchTools, this.readoutLine, this.errorLine, this.curveView.stage, this.keysLine, this.audit, this.regions, el("div", {class: "code"}, button("Copy code", () => this.copy(this.code.textContent)), this.code));
     const plane = el("section", {class: "pane plane chosen", "aria-label": "Features"}, el("h2", {}, "Which features matter", el("small", {}, "in SD")), this.planeView.box, this.listView.box);
     this.bottom = el("b");
     const panes = [["Features", plane], ["What if", this.rowView.box], ["Filter", this.filterView.box]];
@@ -411,7 +412,7 @@ class App {
     const bottombar = el("nav", {class: "bottombar", "aria-label": "Panes"}, panes.map(([name, pane], k) => button(name, (event) => { panes.forEach(([, other]) => other.classList.toggle("chosen", other === pane)); bottombar.querySelectorAll("button").forEach((b) => b.setAttribute("aria-pressed", String(b === event.currentTarget))); this.drawAll(); }, {"aria-pressed": String(k === 0)})), this.bottom);
     const detail = `${about.model}; ${counted(about.n_rows)} rows, ${about.features.length} features; ${about.exact ? "exact, over every row" : "by asking the model"}`;
     this.home.replaceChildren(el("div", {class: "head"}, el("span", {class: "brand"}, "icefield explorer"), this.live, tools), el("div", {class: "title"}, el("h1", {}, about.title), el("span", {class: "muted"}, detail), switches), this.banner, this.ruleLine, el("div", {class: "bar"}, this.progressBar),
-      el("main", {}, plane, curve, about.rows ? this.rowView.box : null, this.filterView.box), el("p", {class: "foot"}, [about.note, about.rows ? "" : "Single rows stay in Python.", about.weighted ? "Rows are weighted: counts are of rows, bars of weights." : "", "Keys: J and K next and last feature, / find, B back, P pin, Ctrl+Z undo; arrows move the dot; on a histogram Enter brushes, arrows move, Escape drops."].filter(Boolean).join(" ")), this.region, bottombar);
+      el("main", {}, plane, curve, about.rows ? this.rowView.box : null, this.filterView.box), el("p", {class: "foot"}, [about.note, about.rows ? "" : "Single rows stay in Python.", about.weighted ? "Rows are weighted: counts are of rows, bars of weights." : "", `Keys: J and K next and last feature, / find, ${about.rows ? "B back, P pin, " : ""}Ctrl+Z undo; ${about.rows ? "arrows move the dot; " : ""}on a histogram Enter brushes, arrows move, Escape drops.`].filter(Boolean).join(" ")), this.region, bottombar);
     this.listView.build();
     this.rowView.build();
     this.filterView.build();
@@ -499,8 +500,9 @@ class App {
     this.progressBar.style.width = share === 1 ? "0" : `${100 * share}%`;
     if (["curve", "curves"].includes(head.part) || head.done) this.settle();
     if (head.done && this.ghostFirst) { this.ghostFirst = false; this.askRows(["curve", "curves", "band", "plane", "summary"]); return; }
-    if (head.done) this.home.dataset.settled = String(1 + Number(this.home.dataset.settled || 0));
+    if (head.done) this.settled();
   }
+  settled() { this.home.dataset.settled = String(1 + Number(this.home.dataset.settled || 0)); }
   settle() { clearTimeout(this.timers.stale); this.home.classList.remove("stale"); }
   soon(name, act, after) { clearTimeout(this.timers[name]); this.timers[name] = setTimeout(act, after); }
   // As `soon`, but what is on its way is not put off: a long drag still sees it now and then.

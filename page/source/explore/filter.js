@@ -106,7 +106,7 @@ export class FilterView {
     this.axes = el("div", {class: "axes"});
     this.note = el("div", {class: "muted small"});
     this.scatter = el("div", {class: "scatter"}, this.axes, this.stage, this.note);
-    this.box = el("section", {class: "pane filter below", "aria-label": "Choose rows"}, el("h2", {}, "Choose rows", el("small", {}, "drag over a histogram or the scatter, click a level: every curve follows")), el("div", {class: "brushes"}, this.scatter, this.grid));
+    this.box = el("section", {class: "pane filter below", "aria-label": "Choose rows"}, el("h2", {}, "Choose rows", el("small", {}, `drag over a histogram${app.about.rows ? " or the scatter" : ""}, click a level: every curve follows`)), el("div", {class: "brushes"}, this.scatter, this.grid));
     this.plot.addEventListener("pointerdown", (event) => this.down(event));
     this.plot.addEventListener("keydown", (event) => this.key(event));
     this.plot.addEventListener("blur", () => { this.ring.hidden = true; });
