@@ -95,8 +95,8 @@ def main(wanted: list[str]) -> None:
                         page,
                         "explorer",
                         f"app.filter({at}, {{ge: 70}}, true);",
-                        "app.pick(5);",
-                        "app.change(0, 17.25);",
+                        "app.pick('typical');",
+                        "app.change(0, 8.25);",
                     )
                 else:
                     take(page, "explorer_bikes", "app.choose(0);")

@@ -60,8 +60,14 @@ def test_stored_results_say_when_where_and_how_and_are_what_pages_say(path: Path
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", kept["date"])
     assert re.fullmatch(r"[0-9a-f]{7,40}", kept["commit"])
     assert kept["command"].startswith("python -m benchmarks")
-    if path.stem in ("learner", "tests"):  # whose page shows the stored table itself
-        assert f"```{{measured}} {path.stem}\n" in (DOCS / "learner-intervals.md").read_text(encoding="utf-8")
+    pages = {
+        "learner": "learner-intervals.md",
+        "tests": "learner-intervals.md",
+        "explorer": "explorer.md",
+        "explorer_large": "explorer.md",
+    }
+    if path.stem in pages:  # whose page shows the stored table itself
+        assert f"```{{measured}} {path.stem}\n" in (DOCS / pages[path.stem]).read_text(encoding="utf-8")
         return
     said = "".join(
         (DOCS / name).read_text(encoding="utf-8") for name in ("performance.md", "statistics/honesty.md")

@@ -501,6 +501,27 @@ def test_a_long_summary_stops_within_a_few_calls_of_a_kernel_once_a_newer_reques
         assert called - stop_at <= 24, f"stopped at call {stop_at} of {every}"
 
 
+def test_what_takes_long_to_make_keeps_nobody_else_waiting(ex):
+    controller, begun, released = Controller(ex), threading.Event(), threading.Event()
+
+    def slow():
+        begun.set()
+        assert released.wait(20)
+        return "slow"
+
+    found = []
+    other = threading.Thread(target=lambda: found.append(controller.once("summary", slow)))
+    other.start()
+    try:
+        assert begun.wait(20)
+        assert controller.once("curves", lambda: "quick") == "quick"
+    finally:
+        released.set()
+        other.join(20)
+    assert found == ["slow"]
+    assert controller.once("summary", lambda: "again") == "slow"
+
+
 def test_a_summary_made_stale_looks_at_no_further_feature(ex, monkeypatch):
     from icefield.statistics import summary as module
 

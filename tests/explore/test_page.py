@@ -119,6 +119,18 @@ def test_brushing_a_histogram_filters_every_view(page, ex):
     assert page.run(f"{APP}.state.rule") == [rule]
 
 
+def test_a_filter_that_keeps_nothing_shows_no_curve_of_other_rows(page):
+    for column, condition in (("1", "{ge: 5}"), ("0", "{ge: 1000}")):
+        settled(page, lambda c=column, k=condition: page.run(f"void {APP}.filter({c}, {k}, true)"))
+    assert page.run(f"{APP}.data.count") == 0
+    assert page.run("document.querySelectorAll('.curve .layer-average, .curve .layer-band').length") == 0
+    assert page.run("document.querySelectorAll('.curve .layer-ghost').length") == 1
+    assert page.run("document.querySelector('.reading').textContent").startswith("No row is income")
+    settled(page, lambda: page._page.get_by_role("button", name="Drop", exact=False).last.click())
+    assert page.run(f"{APP}.data.count") > 0
+    assert page.run("document.querySelectorAll('.curve .layer-average').length") == 1
+
+
 def test_levels_are_clicked_and_a_cohort_is_kept_and_compared(page, ex):
     X, _ = data()
     left, top, width, height = box(page, ".histogram:nth-child(3) svg")
@@ -260,6 +272,9 @@ def test_two_models_are_switched_and_shown_side_by_side(page, ex):
     grid = ex.partial_dependence("age").grid[0]
     page._page.get_by_label("side by side").check()
     page.wait(f"{APP}.data.compared")
+    assert page._page.get_by_label("spread").is_disabled()  # of one model: not drawn now, and not in the code
+    page.wait(f"{APP}.asker.quiet('code')")
+    assert "quantiles" not in page.run("document.querySelector('.code pre').textContent")
     np.testing.assert_allclose(
         numbers(page, f"{APP}.data.compared.curves[1]"),
         small.partial_dependence("age", grid=grid).average[0],
@@ -334,6 +349,19 @@ def test_a_server_that_dies_is_told_and_reconnected_to(browser, ex):
     finally:
         browser.visit("about:blank")
         again.close()
+
+
+def test_what_is_stale_is_faint_and_a_lost_link_shows(page):
+    faint = "getComputedStyle(document.querySelector('.curve .layer-average')).opacity"
+    assert page.run(faint) == "1"
+    page.run(f"void {APP}.home.classList.add('stale')")
+    assert page.run(faint) == "0.45"
+    page.run(f"void {APP}.home.classList.remove('stale')")
+    dot = "getComputedStyle(document.querySelector('.dot')).backgroundImage"
+    full = page.run(dot)
+    page.run(f"void {APP}.linked('lost')")
+    assert page.run(dot) != full
+    assert "does not answer" in page.run("document.querySelector('.banner').textContent")
 
 
 def test_two_windows_filter_by_themselves(page, browser, server):

@@ -10,7 +10,8 @@ import {ListView, PlaneView, RowView} from "./views.js";
 import style from "./explore.css";
 
 const SHOWN = [["spread", "spread"], ["ghost", "all rows"], ["row", "this row"], ["ale", "ALE"], ["observed", "observed"], ["centred", "centred"], ["audit", "audit"]];
-const STALE = 120, REST = 400, SOON = 600, SILENT = 5000;  // milliseconds
+const ALONE = ["spread", "ghost", "ale", "observed"];  // of one model
+const STALE = 120, REST = 400, SOON = 600, SILENT = 5000, AFTER = 100;  // milliseconds
 
 export function mount(element, link, options = {}) {
   const sheet = new CSSStyleSheet();
@@ -37,6 +38,7 @@ class App {
     link.start();
   }
   get state() { return this.store.state; }
+  get sideBySide() { return this.state.shown.both && this.about.models.length > 1; }
   wide() { return this.home.clientWidth || 1200; }
 
   // --- the link ----------------------------------------------------------------------------------
@@ -70,7 +72,7 @@ class App {
   failed({error, slot}) {
     if (error.kind === "stopped") return;
     this.errorLine.textContent = error.say;
-    if (slot === "filter") this.settle();
+    if (slot === "filter") { this.settle(); this.settled(); }
     if (slot === "view") this.nextView();
     this.home.dataset.error = error.kind;
   }
@@ -101,8 +103,16 @@ class App {
   on_count(head) {
     Object.assign(this.data, {count: head.rows, words: head.words, conditions: head.conditions, barsNow: head.arrays.bars, kept: head.arrays.kept, weight: head.weight, empty: head.empty || null});
     this.drawRule(head.took);
-    this.filterView.draw();
-    if (head.empty) { this.settle(); this.say(head.empty.say); }
+    this.filterView.drawHistograms();
+    this.unlessSoon("scatter", () => this.filterView.drawScatter(), AFTER);  // thousands of points: the curve comes first
+    if (head.empty) {  // what was found of other rows is not theirs
+      Object.assign(this.data, {curve: null, curves: null, band: null, low: null, summary: null, sentence: head.empty.say, compared_words: ""});
+      this.settle();
+      this.say(head.empty.say);
+      this.listView.draw();
+      this.drawCurve();
+      this.words();
+    }
     this.errorLine.textContent = "";
   }
   on_curve(head) {
@@ -239,9 +249,9 @@ class App {
     this.queue = [];
     if (second !== null) this.queue.push(["surface", {second}]);
     else {
-      if (shown.ale) this.queue.push(["ale", {}]);
-      if (shown.observed) this.queue.push(["observed", {}]);
-      if (shown.both && this.about.models.length > 1) this.queue.push(["compare", {}]);
+      if (this.sideBySide) this.queue.push(["compare", {}]);
+      if (shown.ale && !this.sideBySide) this.queue.push(["ale", {}]);
+      if (shown.observed && !this.sideBySide) this.queue.push(["observed", {}]);
       if (against !== null) this.queue.push(["compare", {rules: [cohorts[against].rule]}]);
       if (shown.audit) this.queue.push(["audit", {}]);
       if (regions) this.queue.push(["regions", regions.length ? {from: regions[0], to: regions[1]} : {}]);
@@ -254,7 +264,8 @@ class App {
   }
   nextView() { const next = this.queue && this.queue.shift(); if (next) this.asker.ask(next[0], "view", {...this.request(), ...next[1]}); }
   askCode() {
-    const {second, shown, regions, row, values, pinned, cohorts, against} = this.state, {rows} = this.about;
+    const {second, regions, row, values, pinned, cohorts, against} = this.state, {rows} = this.about, shown = {...this.state.shown};
+    if (this.sideBySide) for (const name of ALONE) shown[name] = false;
     this.asker.ask("code", "code", {state: {...this.request(), second, shown, regions, row: rows ? row : null, values, pinned: rows ? pinned : null, cohort: against === null ? null : cohorts[against].rule}});
   }
   across() { return this.state.across ?? this.state.feature; }
@@ -358,6 +369,7 @@ class App {
     this.listView = new ListView(this);
     this.rowView = new RowView(this);
     this.filterView = new FilterView(this);
+    this.home.classList.toggle("norows", !about.rows);
     this.live = el("span", {class: "live"}, "live");
     this.region = el("div", {class: "hiddentext", "aria-live": "polite", role: "status"});
     this.undoButton = button("Undo", () => this.store.undo(), {disabled: true, title: "Ctrl+Z"});
@@ -392,7 +404,7 @@ class App {
     this.keysLine = el("div", {class: "keys"});
     this.code = el("pre", {});
     const curve = el("section", {class: "curve", "aria-label": "Curve"}, el("div", {class: "curvehead"}, this.heading, this.place, el("span", {class: "steps"}, button("←", () => this.listView.step(-1), {"aria-label": "Previous feature", title: "K"}), button("→", () => this.listView.step(1), {"aria-label": "Next feature", title: "J"}))), this.reading,
-      el("div", {class: "actions"}, this.checks, this.withSelect, this.why), this.stretchTools, this.readoutLine, this.errorLine, this.curveView.stage, this.keysLine, this.audit, this.regions, el("div", {class: "code"}, this.code, button("Copy code", () => this.copy(this.code.textContent))));
+      el("div", {class: "actions controls"}, this.checks, this.withSelect, this.why), this.stretchTools, this.readoutLine, this.errorLine, this.curveView.stage, this.keysLine, this.audit, this.regions, el("div", {class: "code"}, button("Copy code", () => this.copy(this.code.textContent)), this.code));
     const plane = el("section", {class: "pane plane chosen", "aria-label": "Features"}, el("h2", {}, "Which features matter", el("small", {}, "in SD")), this.planeView.box, this.listView.box);
     this.bottom = el("b");
     const panes = [["Features", plane], ["What if", this.rowView.box], ["Filter", this.filterView.box]];
@@ -400,7 +412,7 @@ class App {
     const bottombar = el("nav", {class: "bottombar", "aria-label": "Panes"}, panes.map(([name, pane], k) => button(name, (event) => { panes.forEach(([, other]) => other.classList.toggle("chosen", other === pane)); bottombar.querySelectorAll("button").forEach((b) => b.setAttribute("aria-pressed", String(b === event.currentTarget))); this.drawAll(); }, {"aria-pressed": String(k === 0)})), this.bottom);
     const detail = `${about.model}; ${counted(about.n_rows)} rows, ${about.features.length} features; ${about.exact ? "exact, over every row" : "by asking the model"}`;
     this.home.replaceChildren(el("div", {class: "head"}, el("span", {class: "brand"}, "icefield explorer"), this.live, tools), el("div", {class: "title"}, el("h1", {}, about.title), el("span", {class: "muted"}, detail), switches), this.banner, this.ruleLine, el("div", {class: "bar"}, this.progressBar),
-      el("main", {}, plane, curve, about.rows ? this.rowView.box : null, this.filterView.box), el("p", {class: "foot"}, [about.note, about.rows ? "" : "Single rows stay in Python.", about.weighted ? "Rows are weighted: counts are of rows, bars of weights." : "", "Keys: J and K next and last feature, / find, B back, P pin, Ctrl+Z undo; arrows move the dot; on a histogram Enter brushes, arrows move, Escape drops."].filter(Boolean).join(" ")), this.region, bottombar);
+      el("main", {}, plane, curve, about.rows ? this.rowView.box : null, this.filterView.box), el("p", {class: "foot"}, [about.note, about.rows ? "" : "Single rows stay in Python.", about.weighted ? "Rows are weighted: counts are of rows, bars of weights." : "", `Keys: J and K next and last feature, / find, ${about.rows ? "B back, P pin, " : ""}Ctrl+Z undo; ${about.rows ? "arrows move the dot; " : ""}on a histogram Enter brushes, arrows move, Escape drops.`].filter(Boolean).join(" ")), this.region, bottombar);
     this.listView.build();
     this.rowView.build();
     this.filterView.build();
@@ -436,6 +448,7 @@ class App {
       const name = typeof mark.colour === "number" ? `g${mark.colour % 8}` : mark.colour === "text" ? "ink" : mark.colour || "ghost", swatch = el("i", {style: {display: "inline-block", width: "1.6rem", marginRight: ".4rem", verticalAlign: "middle"}});
       if (mark.kind === "line") Object.assign(swatch.style, {borderTop: `${mark.width < 1 ? 1.5 : 2.5}px ${mark.dashed ? (mark.dashed === 2 ? "dotted" : "dashed") : "solid"} var(--${name})`});
       else if (mark.kind === "band") Object.assign(swatch.style, {height: ".8rem", background: `var(--${name})`, opacity: String(2 * mark.alpha)});
+      else if (mark.kind === "difference") Object.assign(swatch.style, {height: ".8rem", background: `repeating-linear-gradient(90deg, var(--${name === "ghost" ? "accent" : name}) 0 1px, transparent 1px 5px)`});
       else if (mark.kind === "stretch") Object.assign(swatch.style, {height: ".8rem", background: "repeating-linear-gradient(135deg, var(--low) 0 4px, var(--ghost) 4px 5px)"});
       else Object.assign(swatch.style, {width: ".6rem", height: ".6rem", borderRadius: "50%", border: `2px solid var(--${name})`, background: mark.hollow ? "none" : `var(--${name})`});
       return el("span", {}, swatch, label);
@@ -452,13 +465,13 @@ class App {
     const at = place ?? (state.row !== null && data.whatif ? this.rowPlace(state.feature) : undefined);
     if (at === undefined) { this.readoutLine.textContent = ""; return; }
     const {here, all, row} = this.curveView.valuesAt(at), exact = place === null || place === undefined, text = this.placeText(state.feature, at);
-    this.readoutLine.replaceChildren(`at ${text}: `, el("b", {}, said(here)), state.rule.length ? ` all rows ${said(all)}` : "", state.row !== null && data.whatif && state.shown.row ? el("i", {}, ` this row ${said(exact ? data.whatif.predicted[state.output] : row)}`) : "");
+    this.readoutLine.replaceChildren(`at ${text}: `, el("b", {}, isNumber(here) ? said(here) : ""), state.rule.length ? ` all rows ${said(all)}` : "", state.row !== null && data.whatif && state.shown.row ? el("i", {}, ` this row ${said(exact ? data.whatif.predicted[state.output] : row)}`) : "");
   }
   drawChecks() {
     const {about, state} = this;
     const wanted = SHOWN.filter(([name]) => (name !== "row" || about.rows));
     if (this.checks.children.length !== wanted.length) this.checks.replaceChildren(...wanted.map(([name, text]) => this.check(name, text)));
-    wanted.forEach(([name], i) => { this.checks.children[i].firstChild.checked = state.shown[name]; });
+    wanted.forEach(([name], i) => { const box = this.checks.children[i].firstChild; box.checked = state.shown[name]; box.disabled = this.sideBySide && ALONE.includes(name); box.title = box.disabled ? "Of one model: not while two are side by side" : ""; });
     if (this.bothBox) this.bothBox.firstChild.checked = state.shown.both;
     this.withSelect.value = state.second === null ? "" : String(state.second);
     if (this.modelSwitch) this.modelSwitch.value = String(state.model);
@@ -487,10 +500,13 @@ class App {
     this.progressBar.style.width = share === 1 ? "0" : `${100 * share}%`;
     if (["curve", "curves"].includes(head.part) || head.done) this.settle();
     if (head.done && this.ghostFirst) { this.ghostFirst = false; this.askRows(["curve", "curves", "band", "plane", "summary"]); return; }
-    if (head.done) this.home.dataset.settled = String(1 + Number(this.home.dataset.settled || 0));
+    if (head.done) this.settled();
   }
+  settled() { this.home.dataset.settled = String(1 + Number(this.home.dataset.settled || 0)); }
   settle() { clearTimeout(this.timers.stale); this.home.classList.remove("stale"); }
   soon(name, act, after) { clearTimeout(this.timers[name]); this.timers[name] = setTimeout(act, after); }
+  // As `soon`, but what is on its way is not put off: a long drag still sees it now and then.
+  unlessSoon(name, act, after) { this.timers[name] ??= setTimeout(() => { delete this.timers[name]; act(); }, after); }
   say(text) { this.region.textContent = text; }
   theme() {
     const dark = this.home.dataset.theme ? this.home.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;

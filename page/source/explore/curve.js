@@ -6,6 +6,7 @@ import {isNumber, said} from "../words.js";
 import {barEdges, featureAxis, valueAt, withOwn} from "./axes.js";
 import {brushKey, el} from "./elements.js";
 
+const MODELS = [7, 4, 6, 5];  // colours of the second model on: none that means a row, a cohort or ALE
 const LEVEL_LIST = 14;  // levels beyond which they stand one above the other
 const mean = (list) => { const known = Array.from(list).filter(isNumber); return known.reduce((a, b) => a + b, 0) / (known.length || 1); };
 
@@ -79,7 +80,7 @@ export class CurveView {
       if (laid.gone !== null) add("dots", `missing ${layer}`, {x: [laid.gone + (rest.aside || 0) * (laid.gone - laid.last)], y: [y[n]], ...rest, label: null, size: 1.1});
     };
     if (models) {
-      data.compared.curves.forEach((y, i) => line(less(y, shown.centred ? mean(cut(y)) : 0), `model ${i}`, {colour: i ? i : "accent", dashed: i % 4, aside: 0.14 * i, width: 1.2, label: app.about.models[i]}));
+      data.compared.curves.forEach((y, i) => line(less(y, shown.centred ? mean(cut(y)) : 0), `model ${i}`, {colour: i ? MODELS[(i - 1) % MODELS.length] : "accent", dashed: i % 4, aside: 0.14 * i, width: 1.2, label: app.about.models[i]}));
       if (data.compared.curves.length === 2) add("difference", "difference", {x, y: cut(data.compared.curves[0]), to: cut(data.compared.curves[1]), label: "difference"});
     } else {
       if (shown.ghost && filtered && all) {

@@ -1,10 +1,10 @@
 // Brushes: a histogram of every column, and a scatter of two; what they choose is the rule that governs every view.
 import {draw} from "../draw.js";
 import {h, resolved} from "../svg.js";
-import {isNumber, said} from "../words.js";
+import {cutApart, isNumber, said} from "../words.js";
 import {brushKey, button, el, select} from "./elements.js";
 
-const HIGH = 40;
+const HIGH = 40, FEW_LEVELS = 12, NAME = 12;  // levels whose names stand on an axis; letters of one, where there are more
 
 class Histogram {
   constructor(app, i) {
@@ -38,9 +38,9 @@ class Histogram {
     this.missing.hidden = !(all[all.length - 1] > 0) || this.levels;
     this.missing.setAttribute("aria-pressed", String(Boolean(chosen && chosen.missing)));
     this.missing.textContent = chosen && chosen.missing ? "✓ missing" : "missing";
-    const texts = this.levels ? [this.feature.axis.ticks[0] ?? "", count > 1 ? this.feature.axis.ticks[count - 1] : ""] : chosen && (isNumber(chosen.ge) || isNumber(chosen.le)) ? [chosen.ge ?? this.whole[0], chosen.le ?? this.whole[1]].map((v) => app.placeText(this.i, v)) : this.whole.map((v) => app.placeText(this.i, v));
+    const texts = this.levels && count > FEW_LEVELS ? [`${this.feature.axis.ticks.length} levels`, ""] : this.levels ? [this.feature.axis.ticks[0] ?? "", count > 1 ? this.feature.axis.ticks[count - 1] : ""] : chosen && (isNumber(chosen.ge) || isNumber(chosen.le)) ? [chosen.ge ?? this.whole[0], chosen.le ?? this.whole[1]].map((v) => app.placeText(this.i, v)) : this.whole.map((v) => app.placeText(this.i, v));
     this.ends.className = chosen ? "ends on" : "ends";
-    this.ends.replaceChildren(...texts.map((text) => el("span", {}, String(text).slice(0, 14))));
+    this.ends.replaceChildren(...texts.map((text) => el("span", {title: String(text)}, String(text))));
     this.svg.setAttribute("aria-label", `${this.feature.label}: ${chosen ? app.conditionText(chosen) : "all rows"}. ${this.levels ? "Arrows choose a level, Enter keeps or drops it" : "Enter brushes, arrows move the brush, Shift or Alt one end, Escape drops it"}.`);
   }
   share(event) { const box = this.svg.getBoundingClientRect(); return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)); }
@@ -106,7 +106,7 @@ export class FilterView {
     this.axes = el("div", {class: "axes"});
     this.note = el("div", {class: "muted small"});
     this.scatter = el("div", {class: "scatter"}, this.axes, this.stage, this.note);
-    this.box = el("section", {class: "pane filter below", "aria-label": "Choose rows"}, el("h2", {}, "Choose rows", el("small", {}, "drag over a histogram or the scatter, click a level: every curve follows")), el("div", {class: "brushes"}, this.scatter, this.grid));
+    this.box = el("section", {class: "pane filter below", "aria-label": "Choose rows"}, el("h2", {}, "Choose rows", el("small", {}, `drag over a histogram${app.about.rows ? " or the scatter" : ""}, click a level: every curve follows`)), el("div", {class: "brushes"}, this.scatter, this.grid));
     this.plot.addEventListener("pointerdown", (event) => this.down(event));
     this.plot.addEventListener("keydown", (event) => this.key(event));
     this.plot.addEventListener("blur", () => { this.ring.hidden = true; });
@@ -123,10 +123,15 @@ export class FilterView {
     if (about.observed) this.axes.append(button("Observed against predicted", () => app.commit({across: "predicted", up: "observed"}, "points")));
     this.note.textContent = about.points < about.sample_rows ? `${about.points.toLocaleString("en")} of ${about.sample_rows.toLocaleString("en")} rows, drawn with seed ${about.seed}` : "";
   }
-  draw() { this.histograms.forEach((one) => one.draw()); if (this.app.about.rows) this.drawScatter(); }
-  axisOf(column, values) {
+  draw() { this.drawHistograms(); this.drawScatter(); }
+  drawHistograms() { this.histograms.forEach((one) => one.draw()); }
+  axisOf(column, values, lies) {
     const {about} = this.app;
-    if (typeof column === "number" && about.features[column].axis.kind === "category") { const {ticks} = about.features[column].axis; return {label: about.features[column].label, kind: "category", ticks, low: -0.6, high: ticks.length - 0.4}; }
+    if (typeof column === "number" && about.features[column].axis.kind === "category") {
+      const {ticks} = about.features[column].axis, ends = {label: about.features[column].label, low: -0.6, high: ticks.length - 0.4, apart: true};
+      // Many levels beside each other: as many names as there is room for.
+      return lies && ticks.length > FEW_LEVELS ? {...ends, kind: "number", ticks: [], named: cutApart(ticks, NAME).map((text, i) => [i, text])} : {...ends, kind: "category", ticks};
+    }
     let low = Infinity, high = -Infinity;
     for (const v of values) if (v === v) { if (v < low) low = v; if (v > high) high = v; }
     if (!(high > low)) { low = (isNumber(low) ? low : 0) - 0.5; high = low + 1; }
@@ -137,15 +142,15 @@ export class FilterView {
     const {points, kept} = this.app.data;
     this.across.value = String(this.app.across());
     this.up.value = String(this.app.up());
-    if (!points) return;
-    const x = this.axisOf(points.x, points.px), y = this.axisOf(points.y, points.py);
+    if (!points || !this.app.about.rows) return;
+    const x = this.axisOf(points.x, points.px, true), y = this.axisOf(points.y, points.py, false);
     this.drawing = draw(this.plot, {x, y, marks: [], look: "square"}, {legend: false, still: true});
     const {on} = this.drawing, {box} = on, sharp = Math.min(2, window.devicePixelRatio || 1), pen = this.canvas.getContext("2d");
     Object.assign(this.canvas.style, {left: `${box.left}px`, top: `${box.top}px`, width: `${box.width}px`, height: `${box.height}px`});
     this.canvas.width = Math.max(1, box.width * sharp);
     this.canvas.height = Math.max(1, box.height * sharp);
     pen.scale(sharp, sharp);
-    const ink = resolved(this.plot), n = points.px.length, filtered = this.app.state.rule.length > 0, size = n > 5000 ? 1.6 : 2.4, spread = (axis) => axis.kind === "category" ? (i) => ((i * 0.618033988749895) % 1 - 0.5) * 0.6 : () => 0, dx = spread(x), dy = spread(y);
+    const ink = resolved(this.plot), n = points.px.length, filtered = this.app.state.rule.length > 0, size = n > 5000 ? 1.6 : 2.4, spread = (axis) => axis.apart ? (i) => ((i * 0.618033988749895) % 1 - 0.5) * 0.6 : () => 0, dx = spread(x), dy = spread(y);
     for (const chosen of filtered ? [0, 1] : [1]) {
       pen.fillStyle = ink(chosen && filtered ? "accent" : "bar");
       pen.globalAlpha = n > 5000 ? 0.5 : 0.75;

@@ -57,6 +57,7 @@ class Controller:
         self.title = name_text(title, 120) if title else self._default_title()
         self._lock = threading.RLock()
         self._known: dict[Any, Any] = {}
+        self._locks: dict[Any, threading.Lock] = {}
 
     def _default_title(self) -> str:
         target = self.study.naming.target
@@ -67,8 +68,10 @@ class Controller:
         )
 
     def once(self, what: Any, make: Callable[[], Any]) -> Any:
-        """What was made when this was first asked for; another client waits for it."""
+        """What was made when this was first asked for; who asks for the same meanwhile waits for it, and nobody else does."""
         with self._lock:
+            own = self._locks.setdefault(what, threading.Lock())
+        with own:
             if what not in self._known:
                 self._known[what] = make()
             return self._known[what]

@@ -25,7 +25,7 @@ from icefield.wording.names import page_name
 from icefield.wording.values import named_value, shown_value
 
 BINS = 24
-MOST_BARS = 30  # levels with a bar of their own; the others share the last
+MOST_BARS = 250  # levels with a bar of their own, which a byte numbers; the others share the last
 MOST_TEXT = 120  # letters of a level
 
 

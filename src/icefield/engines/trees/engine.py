@@ -113,6 +113,10 @@ class TreesEngine:
             return self._linked
         if sum((q.spread or not q.averaged) and len(q.axes) == 1 for q in questions) < 2:
             return None
+        return self._unlinked
+
+    @cached_property
+    def _unlinked(self) -> LinkedScale:
         from icefield.engines.trees.linked_scale import LinkedScale
 
         return LinkedScale(self.model, self.sums, range(len(self.sums.outputs)), LinkForm("identity"))

@@ -84,6 +84,54 @@ class Sums:
         self.squares += other.squares
 
 
+class WalkPlan:
+    """All that a walk needs and no row decides: it is the same for every question about the same axes.
+
+    Parameters
+    ----------
+    sums : the trees, with every raw output
+    axes : what moves, one axis a question; no two may share a forest column
+    form : the link
+    """
+
+    def __init__(self, sums: TreeSums, axes: Sequence[EncodedAxis], form: LinkForm) -> None:
+        self._sums, self._axes, self._form = sums, tuple(axes), form
+
+    @cached_property
+    def program(self) -> Program:
+        groups = group_columns([axis.columns for axis in self._axes], self._sums.forest.n_columns)
+        batch = Batch.of(self._sums, self._sums.trees)
+        return Program.of(batch, groups, len(self._axes), SINGLES, scatter=True)
+
+    @cached_property
+    def steps(self) -> GridSteps:
+        return GridSteps.of(self.program, self._axes)
+
+    @cached_property
+    def layout(self) -> Layout:
+        return grid_layout(self.program) if self.is_swept else self.program.layout
+
+    @cached_property
+    def is_swept(self) -> bool:
+        return can_be_masked(self.program, self._sums.base, self._form)
+
+    @cached_property
+    def trees(self) -> kernels.StepTrees | kernels.SweepTrees:
+        """The trees as the kernel takes them."""
+        program, batch, layout = self.program, self.program.batch, self.layout
+        steps = self.steps
+        if self.is_swept:
+            return laid_for_sweeps(program, layout, self._sums.base, steps, len(self._axes), self._form)
+        nodes = program.nodes(program.group_of_condition[np.maximum(batch.node_condition, 0)])
+        nodes["left"][program.leaf_node] = np.arange(program.leaf_node.size)
+        return kernels.StepTrees(
+            nodes=nodes, node_value=batch.node_value, roots=batch.roots, tree_output=batch.node_output[batch.roots],
+            base=self._sums.base, set_table=layout.set_table, path_start=program.path_start,
+            path_group=program.path_group, path_region=steps.path_region, run_start=steps.run_start,
+            runs=steps.runs + steps.start[steps.run_axis][:, None],
+        )  # fmt: skip
+
+
 class LinkedCurves:
     """Linked curves of some rows on several one-way grids at once.
 
@@ -94,6 +142,7 @@ class LinkedCurves:
     form : the link
     crew : the threads
     progress : told of rows times trees, for each axis
+    plan : what was planned for the same axes before
     """
 
     def __init__(
@@ -104,50 +153,18 @@ class LinkedCurves:
         form: LinkForm,
         crew: ThreadCrew,
         progress: Progress,
+        plan: WalkPlan | None = None,
     ) -> None:
         self.model, self.sums, self.axes, self.form, self.crew = model, sums, tuple(axes), form, crew
+        self.plan = plan or WalkPlan(sums, axes, form)
         self.progress = progress
         self.outputs = len(sums.outputs)
 
-    @cached_property
-    def _program(self) -> Program:
-        groups = group_columns([axis.columns for axis in self.axes], self.sums.forest.n_columns)
-        batch = Batch.of(self.sums, self.sums.trees)
-        return Program.of(batch, groups, len(self.axes), SINGLES, scatter=True)
-
-    @cached_property
-    def _steps(self) -> GridSteps:
-        return GridSteps.of(self._program, self.axes)
-
-    @cached_property
-    def _layout(self) -> Layout:
-        return grid_layout(self._program) if self._is_swept else self._program.layout
-
-    @cached_property
-    def _is_swept(self) -> bool:
-        return can_be_masked(self._program, self.sums.base, self.form)
-
-    @cached_property
-    def _trees(self) -> kernels.StepTrees | kernels.SweepTrees:
-        """The trees as the kernel takes them."""
-        program, batch, layout = self._program, self._program.batch, self._layout
-        steps = self._steps
-        if self._is_swept:
-            return laid_for_sweeps(program, layout, self.sums.base, steps, len(self.axes), self.form)
-        nodes = program.nodes(program.group_of_condition[np.maximum(batch.node_condition, 0)])
-        nodes["left"][program.leaf_node] = np.arange(program.leaf_node.size)
-        return kernels.StepTrees(
-            nodes=nodes, node_value=batch.node_value, roots=batch.roots, tree_output=batch.node_output[batch.roots],
-            base=self.sums.base, set_table=layout.set_table, path_start=program.path_start,
-            path_group=program.path_group, path_region=steps.path_region, run_start=steps.run_start,
-            runs=steps.runs + steps.start[steps.run_axis][:, None],
-        )  # fmt: skip
-
     def fits(self, n_segments: int, memory: int) -> bool:
         """Whether trees and sums stay within the budget."""
-        sums = 16 * n_segments * self.outputs * self._steps.flat * (2 * self.crew.threads + 1)
-        masks = bytes_of(self._program, self.crew.threads) if self._is_swept else 0
-        return sums + 64 * self._program.batch.node_left.size + masks <= memory // 2
+        sums = 16 * n_segments * self.outputs * self.plan.steps.flat * (2 * self.crew.threads + 1)
+        masks = bytes_of(self.plan.program, self.crew.threads) if self.plan.is_swept else 0
+        return sums + 64 * self.plan.program.batch.node_left.size + masks <= memory // 2
 
     # --- asking ----------------------------------------------------------------------------------
 
@@ -186,15 +203,15 @@ class LinkedCurves:
 
     def curves(self, sample: Block, rows: Positions) -> list[Float]:
         """The curves of some rows, ``(outputs, rows, grid)`` for each axis."""
-        unfolding = self._steps.unfolding(self.axes)
+        unfolding = self.plan.steps.unfolding(self.axes)
         room = unfolding.room(self.outputs, len(rows))
-        some = min(KEPT_ROWS, max(1, KEPT_BYTES // max(1, 8 * self.outputs * self._steps.flat)))
+        some = min(KEPT_ROWS, max(1, KEPT_BYTES // max(1, 8 * self.outputs * self.plan.steps.flat)))
 
         def keep(begin: int) -> None:
             part = rows[begin : begin + some]
             n, read = len(part), self._reader(sample.table.take(part))
             first = np.empty((n, self.outputs))
-            changes = np.zeros((n, self.outputs, self._steps.flat))
+            changes = np.zeros((n, self.outputs, self.plan.steps.flat))
             ones, none = np.ones(n), np.zeros(n, np.int32)
             self._walk(read, np.zeros(self.outputs), ones, none, self._room(1, False), (first, changes))
             unfolding.unfold(first, changes, begin, len(rows), room)
@@ -205,7 +222,7 @@ class LinkedCurves:
 
     def _blocks(self, n_rows: int) -> list[tuple[int, int]]:
         # Of the layout alone, so that sums are the same for any number of threads.
-        fitting = CODE_BYTES // (4 * max(1, self._layout.n_columns)) // WORD * WORD
+        fitting = CODE_BYTES // (4 * max(1, self.plan.layout.n_columns)) // WORD * WORD
         block = int(min(max(fitting, LEAST_ROWS), MOST_ROWS))
         return [(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
 
@@ -221,7 +238,7 @@ class LinkedCurves:
         return room
 
     def _room(self, segments: int, spread: bool) -> Sums:
-        flat = self._steps.flat
+        flat = self.plan.steps.flat
         shape = (segments, self.outputs)
         return Sums(np.zeros((*shape, 2)), np.zeros((*shape, flat)), np.zeros((*shape, flat * spread)))
 
@@ -240,15 +257,15 @@ class LinkedCurves:
     ) -> None:
         """Add rows, read as encoded, to `room`; into `kept`, if any, each row's own prediction and the steps of its curves."""
         first, curves = kept or (np.zeros((0, self.outputs)), np.zeros((0, self.outputs, 0)))
-        layout, n = self._layout, len(weight)
+        layout, n = self.plan.layout, len(weight)
         position = np.arange(n, dtype=np.int32)
         codes = np.empty((layout.n_columns, n), np.int32)
         totals = kernels.StepTotals(
-            point_start=self._steps.start[:-1], points=self._steps.count, link=LINKS[self.form.kind], factor=self.form.factor,
+            point_start=self.plan.steps.start[:-1], points=self.plan.steps.count, link=LINKS[self.form.kind], factor=self.form.factor,
             about=about, weight=weight, segment=segment, own=room.own, sums=room.sums, squares=room.squares,
             first=first, curves=curves,
         )  # fmt: skip
-        trees = self._trees
+        trees = self.plan.trees
         if isinstance(trees, kernels.SweepTrees):
             bits = np.empty((layout.n_rows, -(-n // WORD)), np.uint64)
             layout.load(read, position, codes, bits)
@@ -283,12 +300,12 @@ class LinkedCurves:
         if weight == 0.0:
             return Moments(count, 0.0, 0.0, np.zeros(shape), np.zeros(shape) if spread else None)
         own = total.own[segment].sum(axis=0)
-        mean = (own[:, :1] + self._steps.summed(number, axis, total.sums[segment].sum(axis=0))) / weight
+        mean = (own[:, :1] + self.plan.steps.summed(number, axis, total.sums[segment].sum(axis=0))) / weight
         if not np.isfinite(mean).all():  # an infinite prediction has no differences to sum
             return None
         if not spread:
             return Moments(count, weight, weight_squared, mean, None)
-        squares = own[:, 1:] + self._steps.summed(number, axis, total.squares[segment].sum(axis=0))
+        squares = own[:, 1:] + self.plan.steps.summed(number, axis, total.squares[segment].sum(axis=0))
         shift = weight * np.square(mean - about[:, None])
         m2 = squares - shift
         rounding = 4.0 * np.finfo(np.float64).eps * np.sqrt(count) * (np.abs(squares) + shift)

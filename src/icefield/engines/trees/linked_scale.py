@@ -15,12 +15,14 @@ from icefield.core.question import Answer, Moments, Question, Resources
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.h_linked import LinkedAverages, WantedAverages
-from icefield.engines.trees.linked import LinkedCurves, pays
+from icefield.engines.trees.linked import LinkedCurves, WalkPlan, pays
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float, Positions
+
+KEPT_NODES = 2**17  # of trees whose plan is remembered, which takes a few hundred bytes a node
 
 
 class LinkedScale:
@@ -35,6 +37,7 @@ class LinkedScale:
 
     def __init__(self, model: TreeModel, sums: TreeSums, selected: Sequence[int], form: LinkForm) -> None:
         self.model, self.sums, self.selected, self.form = model, sums, tuple(selected), form
+        self._last: tuple[Any, WalkPlan | None] = (), None
 
     @classmethod
     def of(cls, model: TreeModel, sums: TreeSums, selected: Sequence[int]) -> LinkedScale | None:
@@ -59,7 +62,7 @@ class LinkedScale:
         asked = [i for i, q in enumerate(questions) if len(q.axes) == 1 and not q.quantiles and by_rows[i]]
         for sharing in _apart(asked, encoded):
             axes = [EncodedAxis.joined([encoded[i][0] for i in numbers]) for numbers in sharing]
-            walk = LinkedCurves(self.model, self.sums, axes, self.form, crew, progress)
+            walk = LinkedCurves(self.model, self.sums, axes, self.form, crew, progress, self._planned(axes))
             if not pays(self.sums, axes) or not walk.fits(sample.n_groups + 1, resources.memory):
                 continue
             spread = any(questions[i].spread for numbers in sharing for i in numbers)
@@ -76,6 +79,16 @@ class LinkedScale:
                     rows = questions[i].rows
                     curves = None if rows is None else kept[id(rows)][place][..., here]
                     yield i, Answer(total, tuple(groups), curves=curves)
+
+    def _planned(self, axes: Sequence[EncodedAxis]) -> WalkPlan:
+        """The plan of a walk; of trees that are not many the last is remembered, since a drag asks about the same grids again and again."""
+        if self.sums.forest.node_left.size > KEPT_NODES:
+            return WalkPlan(self.sums, axes, self.form)
+        key, (known, plan) = tuple(axis.key for axis in axes), self._last
+        if plan is None or known != key:
+            plan = WalkPlan(self.sums, axes, self.form)
+            self._last = key, plan
+        return plan
 
     def _kept(
         self, walk: LinkedCurves, wanted: Sequence[Positions | None], sample: Block

@@ -59,9 +59,9 @@ class StepAudit(LinkedCurves):
     def possible(self) -> bool:
         """Whether masks are few enough, points are in order, and no feature comes and goes too often to be swept."""
         in_order = all((axis.order == np.arange(axis.size)).all() for axis in self.axes)
-        if not in_order or not self._is_swept:
+        if not in_order or not self.plan.is_swept:
             return False
-        return bool((self._trees.values["group_inside"] < 0).all())
+        return bool((self.plan.trees.values["group_inside"] < 0).all())
 
     def found(self, sample: Block) -> Iterator[StepExtremes]:
         """The steps of each block of rows, in order."""
@@ -75,7 +75,7 @@ class StepAudit(LinkedCurves):
 
     def _tolerance(self) -> Float:
         """By step of all axes, what sums of its leaves may be off by; of softmax, what probabilities may be."""
-        trees, steps = self._trees.values, self._steps
+        trees, steps = self.plan.trees.values, self.plan.steps
         masked = trees["masked"].values
         out = np.zeros(steps.flat)
         if self._link.kind == "softmax":
@@ -96,9 +96,9 @@ class StepAudit(LinkedCurves):
         return out
 
     def _audited(self, sample: Block, block: tuple[int, int], tolerance: Float) -> StepExtremes:
-        (start, stop), layout, steps = block, self._layout, self._steps
+        (start, stop), layout, steps = block, self.plan.layout, self.plan.steps
         n, groups = stop - start, len(self.axes)
-        trees = self._trees
+        trees = self.plan.trees
         assert isinstance(trees, kernels.SweepTrees)
         numbers = [int(np.searchsorted(at, points)) for at, points in zip(steps.at, self._points)]
         bits = np.empty((layout.n_rows, -(-n // WORD)), np.uint64)
