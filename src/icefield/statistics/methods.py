@@ -80,7 +80,7 @@ class StatisticsMethods:
         spread: bool = True,
         rows: Any = None,
     ) -> Change:
-        """What a stated change of a feature does to predictions: the mean over rows with its error, and how rows differ.
+        """How predictions change when a feature changes by a stated amount: mean, standard error and spread over rows.
 
         Parameters
         ----------
@@ -90,10 +90,10 @@ class StatisticsMethods:
         plus, times : from each row's own value to that plus, or times, a number (a duration for times)
         across : ``{"sex": ("male", "female")}`` for a difference of changes: how much the change differs when these go
             from the first value to the second
-        given : the columns that a causal reading adjusts for; a note says what is outside them
+        given : the columns that a causal interpretation adjusts for; a note names those left out
         by : an answer per group too, as `by` of the Explainer
         quantiles : of rows' changes
-        level : of the intervals
+        level : confidence level of the intervals
         spread : with errors, and how rows differ; False for the means alone, which cost less
         rows : average over these rows only: a number (sampled with the seed), a mask or positions
 
@@ -144,7 +144,7 @@ class StatisticsMethods:
         Parameters
         ----------
         feature : one number or time (per day)
-        step : how far rows are moved around their own values
+        step : step of the central difference, in units of the feature
         given, by, quantiles, level, spread, rows : as in `change`
 
         Examples
@@ -198,10 +198,10 @@ class StatisticsMethods:
         declared : also hold the model to the monotone and interaction constraints it was fitted with
         everywhere : also decide for every possible input: every number, a missing value in columns that have some, the levels
             that categories have
-        seconds : at most so long for that search; what is not decided by then has a bound
-        bounds : True for what outputs lie between over all inputs, or a box: ``{"age": (18, 30), "sex": ["male"]}``
+        seconds : time limit of that search; what is undecided by then has a bound
+        bounds : True for the lowest and the highest possible prediction over all inputs, or a box: ``{"age": (18, 30), "sex": ["male"]}``
         flips : a column, or several: what changing it alone does to predictions
-        threshold : a prediction of at least this is a decision, for `flips`
+        threshold : predictions of at least this count as positive decisions, for `flips`
         points : of the grid, where thresholds are not known
         worst : how many rows to name as counter-examples, for each feature
         by : shares by group too, as `by` of the Explainer
@@ -242,7 +242,7 @@ class StatisticsMethods:
         Parameters
         ----------
         features : which; all of the model's by default
-        seconds : at most so long for what is asked about every possible input
+        seconds : time limit of the statements about every possible input
         """
         self.study.needs_rows("expectations")
         from icefield.audit.expectations import draft
