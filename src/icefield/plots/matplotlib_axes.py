@@ -127,7 +127,7 @@ def _fit_numbers(ax: Axes, ends: Sequence[float], whole: bool, beside: float) ->
         ax.xaxis.set_major_locator(MaxNLocator(nbins=most, integer=whole))
 
 
-def _numbers_that_fit(ax: Axes, letters: int, beside: float) -> int:
+def _numbers_that_fit(ax: Axes, letters: int, beside: float = 0.0) -> int:
     size = smaller(SETTINGS["xtick.labelsize"], 1.0)
     return max(2, int(inches(ax, beside)[0] * 72 / ((letters + 1.5) * 0.62 * size)))
 
