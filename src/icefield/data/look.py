@@ -100,7 +100,7 @@ class Look:
         return np.minimum(((inside - self.low) * self._scale).astype(np.int64), self._cells - 1)
 
     def certainly_differ(self, number: int) -> bool:
-        """Whether more than so many values differ for sure."""
+        """Whether more than this many values differ for sure."""
         if self.finite <= SORTED:
             return int(np.count_nonzero(np.diff(self._whole))) >= number
         return 0.0 < self._scale < np.inf and int(np.count_nonzero(self._counts)) > number
