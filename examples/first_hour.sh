@@ -22,22 +22,15 @@ step() {
 
 clone() { git clone --quiet "$here" "$folder/icefield"; }
 environment() { "$python" -m venv "$folder/env"; }
-install() { "$folder/env/bin/python" -m pip install --quiet "$folder/icefield" scikit-learn pandas; }
+# The command and the lines are the README's own.
+install() {
+    (cd "$folder/icefield" && packages=$(sed -n 's/^pip install \([^#]*\).*/\1/p' README.md | head -1) &&
+        "$folder/env/bin/python" -m pip install --quiet $packages)
+}
 picture() {
-    (cd "$folder" && MPLBACKEND=agg env/bin/python - <<'END'
-import icefield
-from sklearn.ensemble import HistGradientBoostingRegressor
-
-bikes = icefield.datasets.bikes()
-X, y = bikes[["hr", "temp", "hum", "windspeed", "workingday", "yr"]], bikes["cnt"]
-model = HistGradientBoostingRegressor(random_state=0).fit(X, y)
-
-ex = icefield.Explainer(model, X, y, target_name="rentals", units={"hr": "time of day"})
-ex.partial_dependence("hr").plot().get_figure().savefig("first.png")
-print(ex.summary())
-ex.report("report.html")
-END
-    )
+    (cd "$folder" && awk '/^```python/ {on = 1; next} /^```/ && on {exit} on' icefield/README.md > first.py &&
+        echo 'import matplotlib.pyplot as plt; plt.gcf().savefig("first.png")' >> first.py &&
+        MPLBACKEND=agg env/bin/python first.py)
 }
 
 step "clone" clone

@@ -4,7 +4,10 @@
 
 Beside ``light``, which is drawn anyway, the looks are ``dark``, ``print`` (serif, small) and ``grey``; ``3.3``, ``5``, ``7`` (inches:
 a column, half a page, a page) and ``slide`` are sizes, each drawn in the looks named. PNGs are called after both.
-``sheets`` draws nothing and puts what the folder holds of one study on two contact sheets, those that `docs/plots.md` shows.
+``sheets`` draws nothing and puts what the folder holds on two contact sheets, those that `docs/plots.md` shows; draw these before:
+
+    python examples/gallery.py gallery bike iris cases 3.3 5 7
+    python examples/gallery.py gallery bike iris cases dark print grey
 """
 
 from __future__ import annotations
@@ -338,21 +341,21 @@ def write(folder: Path, name: str, draw: Draw, looks: list[str], sizes: list[str
         draw(backend="plotly").write_html(folder / f"{name}.html", include_plotlyjs="directory")
 
 
-SHEET = (
-    "curve", "curve_quantiles", "dates", "levels_bars", "levels_dots", "levels_many", "ice", "ice_centered_coloured",
-    "ice_by_category", "ice_derivative", "ice_density", "contour", "heatmap", "surface", "lines", "interaction",
-    "number_by_category", "category_by_category", "groups", "groups_side", "models", "importance", "many", "pd_ale",
-)  # fmt: skip
+SHEET = ("bike", "iris", "cases")  # studies
 
 
-def write_sheets(folder: Path, study: str = "bike") -> None:
-    """Kinds at three sizes, two to a row, and in four looks."""
-    _sheet(folder / "gallery_sizes.webp", folder, study, ("_3.3", "_5", "_7"), (250, 168))
-    _sheet(folder / "gallery_looks.webp", folder, study, ("", "_dark", "_print", "_grey"), (190, 140))
+def write_sheets(folder: Path) -> None:
+    """Every kind at three sizes, two to a row, and in four looks."""
+    drawn = sorted(folder.glob("*_3.3.png"), key=lambda path: SHEET.index(path.name.split("_")[0]))
+    kinds = [path.name.removesuffix("_3.3.png") for path in drawn]
+    _sheet(folder / "gallery_sizes.webp", folder, kinds, ("_3.3", "_5", "_7"), (250, 168))
+    _sheet(folder / "gallery_looks.webp", folder, kinds, ("", "_dark", "_print", "_grey"), (190, 140))
 
 
-def _sheet(path: Path, folder: Path, study: str, endings: tuple[str, ...], cell: tuple[int, int]) -> None:
-    names = [f"{study}_{kind}{ending}.png" for kind in SHEET for ending in endings]
+def _sheet(
+    path: Path, folder: Path, kinds: list[str], endings: tuple[str, ...], cell: tuple[int, int]
+) -> None:
+    names = [f"{kind}{ending}.png" for kind in kinds for ending in endings]
     columns = 2 * len(endings)
     sheet = Image.new("RGB", (columns * cell[0], -(-len(names) // columns) * cell[1]), "white")
     for number, name in enumerate(names):

@@ -226,8 +226,8 @@ class Comparison(Mapping[Any, Any]):
         Returns an `Effect` with ``over="refits"``: `average` is the mean of the refits' averages, `std` their
         standard deviation (with K - 1), `quantiles` (where asked for) theirs, `individual` the refits'
         own averages and `n_rows` their number. It describes these refits and is no confidence interval: where all average over
-        the same rows, their 5 % to 95 % quantiles hold the learner's expected curve at 80 % of points, and all along it
-        40 % of the time. `Explainer.refits` gives intervals that hold what they say.
+        the same rows, their 5 % to 95 % quantiles contain the learner's expected curve at 80 % of points, and the whole curve
+        40 % of the time. `Explainer.refits` gives intervals whose coverage was measured.
 
         Examples
         --------

@@ -92,7 +92,7 @@ class Explainer:
     engine : ``"auto"``, ``"trees"``, ``"gpu"`` (trees whose rows a GPU counts, through CuPy) or ``"brute"``; ``"auto"`` only
         ever picks a faster way to the same number
     threads : how many threads; None chooses
-    seed : for everything sampled
+    seed : seed of all random samples
     processes : run a slow pure-Python model in this many processes (it must be picklable)
     memory : bytes an effect may use beside the input
     checkpoint : for streamed rows, a file in which long passes write their sums now and then, to go on from
@@ -104,9 +104,9 @@ class Explainer:
         ``"ISO weekday"`` (Monday is 1), ``"weekday from Sunday"`` (Sunday is 0), ``"time of day"`` (hours) and
         ``"HHMM"`` say how numbers are meant, ``"code"`` that they have no order
     target_name : what is predicted: ``"delay"``
-    row_by_row : your word that the model predicts each row by itself, whatever others are in the call. Estimators of known
-        libraries need none; any other model, a function too, is asked about all rows in one call at every grid point,
-        and not of a stream, unless you give it
+    row_by_row : declare that the model predicts each row independently of the others in the call. Estimators of known
+        libraries do not need it; without it any other model, a function too, gets all rows in one call at every grid
+        point, and cannot be streamed
     storage_options : how the store of a URL is reached, as in pandas (``{"key": ..., "secret": ...}``) or polars
         (``{"aws_access_key_id": ...}``); by default, as the environment says. Credentials are never shown
 
@@ -180,7 +180,7 @@ class Explainer:
 
     @property
     def table(self) -> Table:
-        """The rows; of a stream, the sample that stands for them."""
+        """The rows; for a stream, a sample of them."""
         return self.study.sample.table
 
     @property
@@ -229,9 +229,9 @@ class Explainer:
         rows : average over these rows only: a number (sampled with the seed), a mask or positions. The standard
             error of a sample is that against the curve of all rows
         precision : add random rows only until the standard error is below this share of the
-            curve's range, which rows that did not choose its ends confirm; `Effect.n_rows` and `Effect.why` say how
+            curve's range, measured on rows that were not used to find its ends; `Effect.n_rows` and `Effect.why` say how
             far that was
-        support : also how much data stands behind each grid point, given the other features; plots
+        support : also how much data supports each grid point, given the other features; plots
             fade by it. See `icefield.statistics.support.Support`
         by : a curve per group too, as `by` of the Explainer, in this answer only
 
@@ -279,7 +279,7 @@ class Explainer:
         support: bool = False,
         by: Any = None,
     ) -> Effect:
-        """Individual conditional expectation: the same with individual curves kept.
+        """Individual conditional expectation (ICE): partial dependence with the curves of single rows kept.
 
         `rows` chooses whose curves: a number (sampled with the seed), a mask or positions, all by
         default; `changed` puts values in place of theirs first, ``{"temp": 30.0, "weather": None}`` (None is a missing
@@ -769,12 +769,12 @@ class Explainer:
             belongs into it
         y : targets; by default those of the Explainer
         n : how many refits; 15 are enough, 8 the least
-        level : of intervals
+        level : confidence level of the intervals
         about : ``"mean"``: standard deviation of the refits; ``"full"``: root mean square about the full-data answer, for learners that
             are smoother on half the rows; ``"auto"``: the second for forests
         groups : a column or one label per row: rows of one label stay together; by default the Explainer's `cluster`
         time : a column or one value per row: rows are cut by it into `blocks` stretches, which stay together
-        processes : fit in so many processes; the learner must be picklable then
+        processes : fit in this many processes; the learner must then be picklable
         checkpoint : a folder to which every fitted model is pickled, to go on from after an interruption. It is unpickled from there:
             name no folder that others can write to
 
@@ -833,8 +833,8 @@ class Explainer:
             quantiles and counts only, and says so. Those are still values of the data: of each column with a card about 41
             numbers as they are (grid points, quantiles, the smallest and the largest), and its levels, also one that a
             single row holds. Use `release` for a page to publish
-        release : name no value that fewer than so many rows hold (at least 2). Grids, histograms and ALE stand at rounded numbers and
-            times between the so-many-th smallest and largest, or at values that so many rows share; rarer levels are one point,
+        release : name no value that fewer than K rows hold, K being this number (at least 2). Grids, histograms and ALE stand at rounded numbers and
+            times between the K-th smallest and largest, or at values that K rows share; rarer levels are one point,
             "n other levels"; groups, cells and means of fewer rows, bands with fewer rows beyond them, regions, and columns of which
             nothing can be named (such as names) are left out. The curves at those points are as exact as ever. The file still holds the names of columns,
             numbers of rows, shares of the data, scores, averages of predictions and hashes of the data. Not with
@@ -862,7 +862,7 @@ class Explainer:
     def record(self, run_id: str | None = None) -> Record:
         """What identifies results: the run, the model and the rows. Tables carry it as columns: ``to_frame(record=...)``.
 
-        The run's id is made at the first call and the same ever after; `run_id` is one of yours, such as that of a job.
+        The run's id is made at the first call and stays the same; `run_id` is one of yours, such as that of a job.
 
         Examples
         --------
@@ -979,7 +979,7 @@ class Explainer:
         cmap: Any = None,
         figsize: tuple[float, float] | None = None,
     ) -> Any:
-        """Small multiples on a shared axis: the features asked for, or the `top` that move most.
+        """Small multiples on a shared axis: the features named, or the `top` that move predictions most.
 
         `by` draws a curve per group, as `by` of the Explainer. The other options are those of `Effect.plot`, as far as
         curves of one feature have them.

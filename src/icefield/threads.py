@@ -59,7 +59,7 @@ class Task(Generic[Result]):
 
 
 class Workers:
-    """Up to so many threads for one call. Enter it twice, ``with Workers(2) as workers, workers:``.
+    """Up to this many threads for one call. Enter it twice, ``with Workers(2) as workers, workers:``.
 
     An interrupt may be raised at the very door of leaving, before anything is done there: then the second
     leaving does it. Leaving once more costs nothing.

@@ -50,6 +50,14 @@ TABLE = icefield.Explainer(
     lambda rows: 2e5 * rows[:, 0] + 3e4 * rows[:, 1], ROWS, 1e5 * ROWS[:, 0]
 ).importance()
 
+HOURS = icefield.Explainer(
+    lambda rows: 100 * np.sin(rows[:, 0] / 4),
+    np.tile(np.arange(24.0), 5)[:, None],
+    units={0: "time of day", "rentals": "per hour"},
+    target_name="rentals",
+    row_by_row=True,
+)
+
 DRAWN = {
     "curve": lambda **o: build.numeric().plot(title="Who survived", **o),
     "curve, quantiles": lambda **o: replace(build.numeric(), quantiles={q: build.numeric().average + q - 0.5 for q in (0.1, 0.9)}).plot(**o),
@@ -81,6 +89,7 @@ DRAWN = {
     "importance, measures": lambda **o: TABLE.plot(["importance", "disagreement", "permutation"], **o),
     "interactions": lambda **o: plot_interactions(PAIRS, **o),
     "pd and ale": lambda **o: plot_pd_ale(build.numeric(), build.numeric(kind="ale"), **o),
+    "times of day, a long label and a long legend": lambda **o: plot_pd_ale(HOURS.partial_dependence(0), HOURS.ale(0), **o),
     "regions": lambda **o: plot_regions(build.numeric(), {f"fare <= {i}0": build.numeric(seed=i) for i in (1, 2, 3)}, **o),
 }  # fmt: skip
 EVERY_SIZE = [

@@ -21,7 +21,7 @@ def check(
     explainer : an `Explainer`
     expectations : a TOML file, or the same as a mapping; `Explainer.expectations` drafts one
     against : a folder that `Explainer.snapshot` wrote
-    seconds : at most so long for what is asked about every possible input
+    seconds : time limit of the statements about every possible input
 
     Examples
     --------

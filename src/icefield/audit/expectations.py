@@ -548,7 +548,7 @@ def check_expectations(study: Study, given: Any, seconds: float = 10.0) -> Check
     ----------
     study : the model and its rows
     given : a TOML file, or the same as a mapping
-    seconds : at most so long for what is asked about every possible input
+    seconds : time limit of the statements about every possible input
     """
     from icefield.audit.records import record_of
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import click
 
 GROUPS = {
-    "Output": ("output", "plot", "csv_path", "json_path", "parquet_path", "junit", "html", "quiet", "verbose"),
+    "Output": (
+        "output",
+        "plot",
+        "csv_path",
+        "json_path",
+        "parquet_path",
+        "junit",
+        "html",
+        "quiet",
+        "verbose",
+    ),
     "Data": ("y", "by", "weights", "cluster", "missing", "storage_options"),
     "Learner intervals": ("fit", "n_refits"),
     "Prediction": ("target", "scale"),

@@ -33,7 +33,7 @@ class Placement:
     table : the rows
     places : gives, for a range of the rows, their places on each axis, ``(axes, rows)``; -1: takes no part
     weights, squares : one per row; what a row counts for in a mean, and in its variance
-    segments, n_segments : one of so many numbers per row: sums are kept apart by it
+    segments, n_segments : one of this many numbers per row: sums are kept apart by it
     """
 
     axes: Sequence[Axis]
@@ -64,14 +64,14 @@ class PlaceSums:
 
     @classmethod
     def none(cls, sizes: Sequence[int], segments: int, outputs: int) -> PlaceSums:
-        """Before any row; for axes of so many points."""
+        """Before any row; for axes of this many points."""
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         places = int(start[-1])
         return cls(start, np.zeros((segments, places, 3)), np.zeros((segments, places, outputs, BY_OUTPUT)))
 
     @staticmethod
     def size(places: int, segments: int, outputs: int) -> int:
-        """Bytes that so many places take."""
+        """Bytes that this many places take."""
         return 8 * segments * places * (3 + BY_OUTPUT * outputs)
 
     def merge(self, other: PlaceSums) -> None:

@@ -168,7 +168,7 @@ def looked_up_quantiles(
 
 
 def ranks_of(probabilities: NDArray[np.float64], n_values: int) -> NDArray[np.int64]:
-    """Which of so many sorted values the quantiles are."""
+    """Which of this many sorted values the quantiles are."""
     ranks = np.ceil(_needed(probabilities, float(n_values))).astype(np.int64) - 1
     return np.clip(ranks, 0, n_values - 1)
 
@@ -297,7 +297,7 @@ def joint_of(
 
 
 def _within(cells: int, bins: tuple[Binned, Binned]) -> tuple[Binned, Binned]:
-    """The bins of two columns with at most so many cells together: rare levels lose their place."""
+    """The bins of two columns with at most this many cells together: rare levels lose their place."""
     first, second = bins
     if first.size * second.size <= cells:
         return bins

@@ -1,4 +1,4 @@
-"""How much data stands behind an Effect's grid points; `icefield.statistics.support` finds it."""
+"""How much data supports an Effect's grid points; `icefield.statistics.support` finds it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THRESHOLDS = {
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """How much data stands behind each grid point.
+    """How much data supports each grid point.
 
     Attributes
     ----------

@@ -138,7 +138,7 @@ class Drawable(ABC):
         data : where the data is: ``"histogram"``, ``"rug"``, ``"deciles"``, None; for two
             features also ``"points"`` (a sample), and ``"histogram"`` is drawn on the edges
         curves : individual curves as ``"lines"``, as ``"density"`` (which counts all of them) or None
-        max_curves : draw at most so many lines (a sample with a fixed seed); None for 300
+        max_curves : draw at most this many lines (a sample with a fixed seed); None for 300
         color_by : a column whose values colour the individual curves
         highlight : rows to emphasise: positions in X, values of a column that names rows, or a
             mapping of label -> position
@@ -147,7 +147,7 @@ class Drawable(ABC):
             margins, or pass the two one-way Effects
         sort : order of levels: ``"level"`` (the data's own), ``"value"`` (the effect), ``"count"`` (rows) or ``"name"``; by
             default by the effect where there are more than 12 levels without an order of their own
-        top : draw at most so many levels, the most frequent ones, and the rest as one
+        top : draw at most this many levels, the most frequent ones, and the rest as one
         outputs : which outputs (names), all by default
         layout : several outputs, groups or models in one panel (``"overlay"``) or ``"side"`` by side
         share_y : whether panels side by side share their y axis

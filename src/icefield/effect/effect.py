@@ -60,7 +60,7 @@ class Effect(PartFields, Drawable):
         centered_std : standard deviation of the curves, each minus its own mean over the data, or None: how
             differently rows respond, whatever their predictions are otherwise. Of one feature, over all rows up
             to 1,000 and over so many seeded ones beyond; not of groups
-        interval : intervals of this learner's expected curve (`LearnerInterval`), where `Explainer.refits` was asked
+        interval : intervals of this learner's expected curve (`LearnerInterval`), from `Explainer.refits`
     kept : the curves of single rows, None where none were kept:
         individual : the curves, shape ``(outputs, rows, *grid)``, or None
         rows : their positions in X, or None
@@ -69,7 +69,7 @@ class Effect(PartFields, Drawable):
     backing : the data behind the curve:
         weight : sum of weights nearest to each grid point, shape ``grid``
         distribution : where the data is
-        support : how much data stands behind each grid point, or None
+        support : how much data supports each grid point, or None
     predictions : what the model predicts:
         scale, scale_label : ``"response"`` or ``"raw"``, and its name for axes
         baseline, output_std : mean and standard deviation of the predictions on a seeded sample
@@ -159,7 +159,7 @@ class Effect(PartFields, Drawable):
 
     @property
     def value_range(self) -> tuple[float, float]:
-        """The lowest and the highest value that `average` can have by the kind of model; infinite where none is known.
+        """The lowest and the highest value that this kind of model can predict; infinite where none is known.
 
         Probabilities are from 0 to 1; what a log link gives (Poisson, gamma, Tweedie) is never negative, and what is never
         negative in the data is drawn no lower than 0. Changes, slopes and accumulated effects have no such ends.
@@ -172,7 +172,7 @@ class Effect(PartFields, Drawable):
 
     @property
     def reading(self) -> Reading:
-        """What the curve says, with the numbers it says it by."""
+        """The curve in words, with the numbers behind each statement."""
         found: Reading = effect_reading(self)
         return found
 

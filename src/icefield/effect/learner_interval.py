@@ -190,7 +190,7 @@ def _expit(value: Float) -> Float:
 
 
 def t_within(t: float, df: int) -> float:
-    """Probability that Student's t with so many degrees of freedom lies between -t and t.
+    """Probability that Student's t with this many degrees of freedom lies between -t and t.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class Backing:
     ----------
     weight : sum of weights nearest to each grid point, shape ``grid``
     distribution : where the data is
-    support : how much data stands behind each grid point, given the other features
+    support : how much data supports each grid point, given the other features
     """
 
     weight: Float | None = None

@@ -86,7 +86,7 @@ class _Checks:
             self.array(f"{name}[{brief(key, 40)}]", value, shape, kinds, optional=False)
 
     def items(self, name: str, values: Any, count: int | None = None) -> None:
-        """A tuple, of so many items."""
+        """A tuple, of this many items."""
         if not isinstance(values, tuple) or (count is not None and len(values) != count):
             self.fail(name, "must be a tuple" if count is None else f"must be a tuple of {count}", values)
 

@@ -36,6 +36,7 @@ from icefield.plots.matplotlib_words import (
     draw_figure_legend,
     draw_legend,
     first_parts,
+    legend_room,
     rewrap,
     write_below,
     write_labels,
@@ -219,8 +220,9 @@ def _draw_panel(
     if solid:
         solid_axes(ax, panel)
     else:
-        value_axis(ax, panel, before)
-        feature_axis(ax, panel, before)
+        beside = legend_room(panel, theme)[0] if own and not several else 0.0
+        value_axis(ax, panel, before, beside)
+        feature_axis(ax, panel, before, beside)
     write_labels(ax, panel, theme, own, several, first, lowest)
     if panel.scale is not None and not own:
         draw_colour_bar(ax, panel, theme)

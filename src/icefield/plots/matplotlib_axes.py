@@ -36,8 +36,8 @@ FEW_NUMBERS = 6  # fewer than matplotlib would choose by itself
 LISTED = 0.4  # of the width of an Axes that names of levels may take
 
 
-def value_axis(ax: Axes, panel: Panel, before: Any) -> None:
-    """The axis of predictions, or of the second feature."""
+def value_axis(ax: Axes, panel: Panel, before: Any, beside: float = 0.0) -> None:
+    """The axis of predictions, or of the second feature; `beside` are inches that a legend takes of the width."""
     axis, limit = (ax.xaxis, ax.set_xlim) if panel.flip else (ax.yaxis, ax.set_ylim)
     ends = visible_values(panel)
     if is_surface(panel):
@@ -50,16 +50,16 @@ def value_axis(ax: Axes, panel: Panel, before: Any) -> None:
     limit(*ends)
     number_format(axis, ends)
     if panel.flip and max(map(abs, ends)) >= 1e4:
-        fits = _numbers_that_fit(ax, len(f"{max(map(abs, ends)):,.4g}"))
+        fits = _numbers_that_fit(ax, len(f"{max(map(abs, ends)):,.4g}"), beside)
         axis.set_major_locator(MaxNLocator(min(4, fits)))  # long numbers side by side
     elif panel.flip:
-        _fit_numbers(ax, ends, whole=False)
+        _fit_numbers(ax, ends, whole=False, beside=beside)
     if before is None and np.isfinite(first_tick(panel)):
         axis.set_major_locator(_TicksWithin(axis.get_major_locator(), first_tick(panel), np.inf))
 
 
-def feature_axis(ax: Axes, panel: Panel, before: Any) -> None:
-    """The axis of the feature; `before` are the limits of a caller's Axes that already shows something."""
+def feature_axis(ax: Axes, panel: Panel, before: Any, beside: float = 0.0) -> None:
+    """The axis of the feature; `before` are the limits of a caller's Axes that already shows something, `beside` as above."""
     ends = visible_features(panel)
     if before is not None:
         ends = _reaching(ends, before[1] if panel.flip else before[0])
@@ -70,7 +70,7 @@ def feature_axis(ax: Axes, panel: Panel, before: Any) -> None:
         if panel.x.log and ax.get_xscale() != "log":
             ax.set_xscale("log")
         ax.set_xlim(*ends)
-        _place_ticks(ax, panel.x, "x")
+        _place_ticks(ax, panel.x, "x", beside)
 
 
 def _reaching(ends: tuple[float, float], old: tuple[float, float]) -> tuple[float, float]:
@@ -78,13 +78,13 @@ def _reaching(ends: tuple[float, float], old: tuple[float, float]) -> tuple[floa
     return min(*ends, *old), max(*ends, *old)
 
 
-def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
+def _place_ticks(ax: Axes, described: Axis, which: str, beside: float = 0.0) -> None:
     axis = ax.xaxis if which == "x" else ax.yaxis
     if described.kind == "category":
         _level_ticks(ax, axis, described, which)
         return
     if described.kind == "time":
-        locator = FewDates(8 if which == "y" else _numbers_that_fit(ax, DATE_LETTERS))
+        locator = FewDates(8 if which == "y" else _numbers_that_fit(ax, DATE_LETTERS, beside))
         axis.set_major_locator(locator)
         axis.set_major_formatter(ShortDates(locator))
     elif described.log:
@@ -97,11 +97,11 @@ def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
         and not described.log
         and not described.meaning
     ):
-        _fit_numbers(ax, ax.get_xlim(), described.kind == "integer")
+        _fit_numbers(ax, ax.get_xlim(), described.kind == "integer", beside)
     if described.meaning:
         size = smaller(SETTINGS[f"{which}tick.labelsize"], 1.0)
         most = (
-            max(2, min(MOST_TICKS, int(inches(ax)[0] * 72 / (TICK_LETTERS * 0.6 * size))))
+            max(2, min(MOST_TICKS, int(inches(ax, beside)[0] * 72 / (TICK_LETTERS * 0.6 * size))))
             if which == "x"
             else MOST_TICKS
         )
@@ -120,16 +120,16 @@ def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
         _missing_tick(ax, axis, described, which)
 
 
-def _fit_numbers(ax: Axes, ends: Sequence[float], whole: bool) -> None:
+def _fit_numbers(ax: Axes, ends: Sequence[float], whole: bool, beside: float) -> None:
     """Fewer numbers along the foot of a narrow Axes, where the usual ones would touch each other."""
-    most = _numbers_that_fit(ax, max(len(f"{end:,.4g}") for end in ends))
+    most = _numbers_that_fit(ax, max(len(f"{end:,.4g}") for end in ends), beside)
     if most < FEW_NUMBERS:
         ax.xaxis.set_major_locator(MaxNLocator(nbins=most, integer=whole))
 
 
-def _numbers_that_fit(ax: Axes, letters: int) -> int:
+def _numbers_that_fit(ax: Axes, letters: int, beside: float = 0.0) -> int:
     size = smaller(SETTINGS["xtick.labelsize"], 1.0)
-    return max(2, int(inches(ax)[0] * 72 / ((letters + 1.5) * 0.62 * size)))
+    return max(2, int(inches(ax, beside)[0] * 72 / ((letters + 1.5) * 0.62 * size)))
 
 
 def _log_ticks(axis: Any, described: Axis) -> None:

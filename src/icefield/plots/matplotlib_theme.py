@@ -35,7 +35,7 @@ HATCHES = ("", "////", "....", "xxxx", "----")
 
 
 def small_print(figure: float | None, columns: int) -> Any:
-    """Settings for panels side by side in a figure of so many inches: smaller print and thinner lines, where the current are too large.
+    """Settings for panels side by side in a figure of this many inches: smaller print and thinner lines, where the current are too large.
 
     In a figure as wide as a slide, which is seen from afar, print stays larger.
     """

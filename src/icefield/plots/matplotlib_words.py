@@ -24,6 +24,10 @@ from icefield.plots.panels import Bars, Dots, EdgeText, Line, Margin, Mark, Pane
 from icefield.wording.names import abbreviated, wrapped
 
 LEGEND_WIDTH = 22  # characters
+LEGEND_SHARE, WIDE = (
+    0.25,
+    6.0,
+)  # of the width that a legend may take beside a panel; inches of a figure in which it may take more
 SOLID_EDGE, SOLID_LABEL = 0.5, 44  # of the width that a lower edge takes in space; letters of its label
 
 
@@ -39,11 +43,12 @@ def write_labels(
     elif lowest:
         set_text(ax.xaxis.label, wrapped(across, max(10 if several else 16, int(width * 72 / (size * 0.52)))))
     if first and panel.z is None:
-        set_text(ax.yaxis.label, wrapped(up, max(16, int(height * 72 / (size * 0.55)))))
+        room = height - (legend_room(panel, theme)[1] if own and not several else 0.0)
+        set_text(ax.yaxis.label, wrapped(up, max(16, int(room * 72 / (size * 0.55)))))
     above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15
     small = smaller(SETTINGS["axes.labelsize"])
     lines = 0
-    beside = _beside(panel) if own and not theme.narrow else 0.0
+    beside = _beside(panel) if own and not theme.narrow and not legend_room(panel, theme)[1] else 0.0
     header = any(getattr(m, "header", "") for m in panel.marks)
     letters = max(24, int((width - beside) * 72 / (small * 0.57)))
     # Where there is little room, only what the picture cannot be read without.
@@ -94,6 +99,21 @@ def _beside(panel: Panel) -> float:
     )
 
 
+def legend_room(panel: Panel, theme: Theme) -> tuple[float, float]:
+    """About how many inches the legend of a single panel takes beside it, and below: one of them is 0."""
+    names = [str(getattr(mark, "label", "")) for mark in panel.labelled]
+    if not names:
+        return 0.0, 0.0
+    figure = theme.figure.bbox.width / theme.figure.dpi
+    size = smaller(SETTINGS["legend.fontsize"], 1.0)
+    beside = (min(LEGEND_WIDTH, max(map(len, [*names, panel.legend_title]))) + 6) * 0.6 * size / 72
+    if not theme.narrow and (figure >= WIDE or beside <= LEGEND_SHARE * figure):
+        return beside, 0.0
+    columns = _legend_columns(theme.figure, names)
+    rows = -(-len(names) // columns) * max(wrapped(name, LEGEND_WIDTH).count("\n") + 1 for name in names)
+    return 0.0, (rows + bool(panel.legend_title) + 0.5) * 1.3 * size / 72
+
+
 class _Note(Annotation):
     """A line of text that, like a title, claims height of the layout but no width."""
 
@@ -131,7 +151,7 @@ def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
     if not marks:
         return
     handles = [_handle(mark, theme) for mark in marks]
-    if own and theme.narrow:
+    if own and legend_room(panel, theme)[1]:
         legend = _legend_below(theme.figure, handles, [str(getattr(mark, "label", "")) for mark in marks])
     elif own:
         # Past what stands beside the panel: shares of its width, then points for texts.
@@ -155,12 +175,16 @@ def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
 
 def _legend_below(figure: Figure, handles: list[Any], names: list[str]) -> Any:
     """A legend below everything, in as many columns as fit."""
-    letters = min(LEGEND_WIDTH, max(map(len, names))) + 6
-    columns = int(figure.get_figwidth() * 72 / (letters * 0.55 * smaller(SETTINGS["legend.fontsize"], 1.0)))
     return figure.legend(
-        handles, ["label"] * len(handles), loc="outside lower left", ncols=max(1, min(len(handles), columns)), frameon=False,
+        handles, ["label"] * len(handles), loc="outside lower left", ncols=_legend_columns(figure, names), frameon=False,
         handlelength=1.6, columnspacing=1.0, handletextpad=0.5, borderaxespad=0.2,
     )  # fmt: skip
+
+
+def _legend_columns(figure: Figure, names: list[str]) -> int:
+    letters = min(LEGEND_WIDTH, max(map(len, names))) + 6
+    width = figure.bbox.width / figure.dpi * 72
+    return max(1, min(len(names), int(width / (letters * 0.55 * smaller(SETTINGS["legend.fontsize"], 1.0)))))
 
 
 def write_below(ax: Axes, panel: Panel, theme: Theme) -> None:

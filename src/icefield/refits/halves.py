@@ -73,7 +73,7 @@ def whole_units(block: Block, groups: Any, time: Any, blocks: int) -> tuple[Posi
     """One code per row of rows that stay together, None where each may go alone, and what they are called.
 
     `groups` is a column or one label per row, by default the Explainer's clusters; `time` a column or one value per row,
-    whose order is cut into so many `blocks`.
+    whose order is cut into this many `blocks`.
     """
     if groups is not None and time is not None:
         raise InputError(

@@ -109,7 +109,7 @@ class Refits(StudyExplainer):
     Attributes
     ----------
     fitted : the refits, each with its model and the rows that it has not seen
-    level : of intervals
+    level : confidence level of the intervals
     about : ``"mean"`` (standard deviation of the refits) or ``"full"`` (root mean square about the full-data answer)
     kept_whole : what halves are drawn of: ``"rows"``, ``"groups"``, ``"clusters"`` or ``"stretches of time"``
     """

@@ -84,8 +84,8 @@ def write_report(
         quantiles and counts only, and says so. Those are still values of the data: of each column with a card about 41
         numbers as they are (grid points, quantiles, the smallest and the largest), and its levels, also one that a
         single row holds. Use `release` for a page to publish
-    release : name no value that fewer than so many rows hold (at least 2). Grids, histograms and ALE stand at rounded numbers and
-        times between the so-many-th smallest and largest, or at values that so many rows share; rarer levels are one point,
+    release : name no value that fewer than K rows hold, K being this number (at least 2). Grids, histograms and ALE stand at rounded numbers and
+        times between the K-th smallest and largest, or at values that K rows share; rarer levels are one point,
         "n other levels"; groups, cells and means of fewer rows, bands with fewer rows beyond them, regions, and columns of which
         nothing can be named (such as names) are left out. The curves at those points are as exact as ever. The file still holds the names of columns,
         numbers of rows, shares of the data, scores, averages of predictions and hashes of the data. Not with

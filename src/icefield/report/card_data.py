@@ -160,7 +160,7 @@ def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> Interval:
 
 
 def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> MeansSeen:
-    """Observed and predicted means of the rows near each place, in the card's own places; of at least so many rows."""
+    """Observed and predicted means of the rows near each place, in the card's own places; of at least this many rows."""
     known, gone = (
         one if one is None or not least else one.of_many(least)
         for one in (seen.known(shown.tolist()), seen.gone())
@@ -176,7 +176,7 @@ def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> Mea
 
 
 def short_curves(values: Float, digits: int = 4) -> Any:
-    """Numbers to so many digits of each output's largest: small ones beside it need not more."""
+    """Numbers to this many digits of each output's largest: small ones beside it need not more."""
     rounded = []
     for one in values:
         known = np.abs(one[np.isfinite(one)])

@@ -71,7 +71,7 @@ def model(
 def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
     """Scores on the rows given and observed against predicted; without targets, why there are none.
 
-    With `least`, the picture tells means of at least so many rows, and no quantiles.
+    With `least`, the picture tells means of at least this many rows, and no quantiles.
     """
     seen, why = observed(study)
     if seen is None:

@@ -39,7 +39,7 @@ class Known:
     predicted: Float
 
     def of_many(self, least: int) -> Known | None:
-        """Those of at least so many rows."""
+        """Those of at least this many rows."""
         kept = np.flatnonzero(self.rows >= least)
         if not len(kept):
             return None

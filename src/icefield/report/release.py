@@ -1,4 +1,4 @@
-"""What a report for release may say of the data: no value that fewer than so many rows hold.
+"""What a report for release may say of the data: no value that fewer than K rows hold.
 
 Grids are placed on rounded numbers between the k-th smallest and the k-th largest value, at levels that at least k rows hold, and
 curves are computed there: they are exact, only nothing says where single rows are. A value that k rows share is
@@ -163,12 +163,12 @@ def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = 
 
 
 class ReleasedStatistics:
-    """Summary statistics of the columns of which nothing is said that fewer than so many rows hold.
+    """Summary statistics of the columns that reveal no value held by fewer than `least` rows.
 
     Parameters
     ----------
     rows : whose statistics
-    least : so many
+    least : the least number of rows
     naming : which numbers are codes, of which none lies between two others
     """
 
@@ -199,7 +199,7 @@ class ReleasedStatistics:
         return levels[rare] if rare.any() and counts[rare].sum() >= self._least else None
 
     def points(self, feature: Feature, most: int) -> NDArray[Any]:
-        """Values that may be named, in the column's own dtype, at most so many of a number or time."""
+        """Values that may be named, in the column's own dtype, at most this many of a number or time."""
         key = (feature.columns, most)
         if key not in self._points:
             values = self.values(feature)
@@ -287,10 +287,10 @@ def _level_counts(values: ColumnValues) -> tuple[NDArray[Any], Float]:
 
 
 def rounded_points(values: ColumnValues, least: int, most: int, held_only: bool = False) -> NDArray[Any]:
-    """Rising values of a number or time that may be named: with at least so many rows between any two.
+    """Rising values of a number or time that may be named: with at least this many rows between any two.
 
-    Quantiles that so many rows hold stay; others are rounded to a step (1, 2 or 5 times a power of ten; of times, one
-    that clocks and calendars have) of about their distance from their neighbours. Of codes, only those that so many rows hold stay.
+    Quantiles that this many rows hold stay; others are rounded to a step (1, 2 or 5 times a power of ten; of times, one
+    that clocks and calendars have) of about their distance from their neighbours. Of codes, only those that this many rows hold stay.
     """
     known, weights = _known(values)
     total = float(weights.sum())

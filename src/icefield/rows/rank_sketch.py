@@ -95,7 +95,7 @@ class RankSketch:
             self._carry(level, self._thinned(*summary))
 
     def _thinned(self, values: NDArray[Any], weights: Float) -> tuple[NDArray[Any], Float]:
-        """At most so many values, each for about the same weight, in the middle of those it stands for."""
+        """At most this many values, each for about the same weight, in the middle of those it stands for."""
         if len(values) <= self.points:
             return values, weights
         reached = np.cumsum(weights)

@@ -53,7 +53,7 @@ class Origin(ABC):
 
     @abstractmethod
     def first(self, columns: Sequence[str], rows: int) -> Any:
-        """Some of the first rows, at most so many, as an Arrow table with these columns; without rows where there are none."""
+        """Some of the first rows, at most this many, as an Arrow table with these columns; without rows where there are none."""
 
     @abstractmethod
     def identity(self) -> Any:

@@ -115,7 +115,7 @@ class StepSums(Summed):
 
     @classmethod
     def none(cls, sizes: Sequence[int], outputs: int) -> StepSums:
-        """Before any row; for so many nodes."""
+        """Before any row; for this many nodes."""
         (n_nodes,) = sizes
         steps = n_nodes - 1
         zeros, wide, twice = np.zeros, (steps, outputs), (2, steps, outputs)
@@ -214,7 +214,7 @@ class StepSums(Summed):
         return Accumulated(delta, total, curve, share @ curve, share)
 
     def observations(self, copies: bool) -> Float:
-        """How many observations each step has: copies, or where rows count unequally, so many equal ones."""
+        """How many observations each step has: copies, or where rows have unequal weights, the effective sample size."""
         return self.weight if copies else _effective(self.weight, self.squared)
 
     def _variance(self, made: Accumulated, copies: bool) -> Float:

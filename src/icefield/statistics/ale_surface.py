@@ -41,7 +41,7 @@ class CellSums(Summed):
 
     @classmethod
     def none(cls, sizes: Sequence[int], outputs: int) -> CellSums:
-        """Before any row; for so many nodes of either feature."""
+        """Before any row; for this many nodes of either feature."""
         n_first, n_second = sizes
         cells = (n_first - 1) * (n_second - 1)
         return cls(

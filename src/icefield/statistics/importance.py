@@ -30,6 +30,7 @@ from icefield.statistics.ice_statistics import deviation, point_weights, shown_p
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Backend, Float
+from icefield.wording.labels import model_quantity
 from icefield.wording.sentences import importance_words
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def importance(
         columns["permutation_std"] = np.concatenate([spread for _, spread in shuffled])
     return Importance(
         columns=columns,
-        title=f"Importance on {study.model.scale_label}: {_how(measure, weighted)}",
+        title=f"Importance for {model_quantity(study.naming, study.model)}: {_how(measure, weighted)}",
         notes=tuple(
             n
             for n in (

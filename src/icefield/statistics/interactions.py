@@ -30,6 +30,7 @@ from icefield.statistics.pair_check import TRIED_FROM, UNSUPPORTED, tried_pairs
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Backend, Float
+from icefield.wording.labels import model_quantity
 
 _Name = tuple[Any, ...]  # of a set of features: the part it plays, and their labels
 METHODS = ("h", "variance")
@@ -426,7 +427,7 @@ def _table(
             "output": labels_column([o for _ in ranked for o in outputs]),
             **{name: values[ranked].ravel() for name, values in measures.items()},
         },
-        title=f"Interactions ({what}) on {study.model.scale_label}",
+        title=f"Interactions ({what}) in {model_quantity(study.naming, study.model)}",
         notes=(why,),
         library=study.sample.table.library,
         naming=study.naming,

@@ -239,7 +239,7 @@ def overturned(
 
 @lru_cache(maxsize=8)
 def _resampled(kept: int) -> NDArray[np.int64]:
-    """How often each of so many rows is drawn when they are drawn again, several times; the same for every feature."""
+    """Bootstrap counts: how often each row is drawn in each of several resamples; the same for every feature."""
     counts = np.random.default_rng(0).multinomial(kept, np.full(kept, 1.0 / kept), size=RESAMPLED)
     counts.flags.writeable = False
     return counts
@@ -274,7 +274,7 @@ def on_other_grids(curves: OutputCurves, said: Judged) -> dict[str, tuple[str, .
 
 @lru_cache(maxsize=8)
 def _halves(size: int) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...]:
-    """Every other of so many points, with both ends, and for each point the nearest of those, which its data goes to."""
+    """Every other point, with both ends, and for each point the nearest of these, which takes over its data."""
     found = []
     for start in (0, 1):
         at = np.unique(np.concatenate([[0], np.arange(start, size, 2), [size - 1]]))

@@ -1,4 +1,4 @@
-"""Support: how much data stands behind each grid point, given the other features.
+"""Support: how much data supports each grid point, given the other features.
 
 Partial dependence moves every row to every grid point, also where no such row could exist. A point
 is supported to the share of rows that still look like data when moved there. "Look like data" is

@@ -331,7 +331,8 @@ def _where(reading: Reading) -> str:
         return f", turning at {places[0]}"
     if len(places) != 2 or not reading.one_directional or places[0] == places[1]:
         return ""
-    return f", half of the change between {_between(reading, *reading.changes_at, ' and ')}"
+    low, high = reading.changes_at
+    return f", half of the change between {_between(reading, low, high, ' and ')}"
 
 
 def _curves(reading: Reading) -> list[str]:

@@ -1,7 +1,7 @@
 """Values as text: one value, one number, one range, one duration, as people write them.
 
 Every number passes through `number_text`: a true minus sign, thousands separated from 10,000 on, and rounded once,
-from the number itself. How many digits it gets is said where it is written: so many that matter (`digits`), or so
+from the number itself. The caller says how many digits it gets: significant ones (`digits`), or as
 many decimals as the range it belongs to needs (`range_decimals`), so that two numbers of one effect agree.
 
 Two readers want different texts. In a picture or on a page (`shown_value`) room is short and anything may be
@@ -40,7 +40,7 @@ def number_text(value: float, digits: int = 3, decimals: int | None = None) -> s
     ----------
     value : the number, not rounded before
     digits : how many digits matter; a whole part is never cut
-    decimals : so many decimals instead
+    decimals : this many decimals instead
 
     Examples
     --------
@@ -131,7 +131,7 @@ def count_text(count: float) -> str:
 
 
 def printed_value(value: Any, digits: int = 6) -> str:
-    """A value as consoles, tables and rules show it: its whole text, numbers with so many digits.
+    """A value as consoles, tables and rules show it: its whole text, numbers with this many digits.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def calendar_text(value: float, meaning: str, short: bool = False) -> str:
 
 
 def few_digits(value: float, digits: int = 3) -> str:
-    """A number in a sentence: so many digits, also of its whole part.
+    """A number in a sentence: this many digits, also of its whole part.
 
     Examples
     --------

@@ -170,7 +170,7 @@ def _guarded(model: Model, block: CallRows, points: Points) -> tuple[Float, floa
 
 
 class _Processes:
-    """Up to so many processes, of which a thread takes one for a call, or starts another."""
+    """Up to this many processes, of which a thread takes one for a call, or starts another."""
 
     def __init__(self, model: Model, most: int) -> None:
         self._most, self._sent = most, sendable(model, most)

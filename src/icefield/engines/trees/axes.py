@@ -110,7 +110,7 @@ def axis_columns(model: TreeModel, axis: Axis) -> tuple[int, ...]:
 
 
 def _repeated_to(size: int, values: NDArray[Any]) -> NDArray[Any]:
-    """Grid values, the last of them as often as it takes to have so many."""
+    """Grid values, the last of them as often as it takes to have this many."""
     return values if len(values) == size else values[np.minimum(np.arange(size), len(values) - 1)]
 
 

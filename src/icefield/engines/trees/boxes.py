@@ -10,7 +10,7 @@ from icefield.core.question import Answer, Moments
 
 
 def boxes(shape: tuple[int, ...], fitting: int) -> Iterator[tuple[slice, ...]]:
-    """The grid cut into boxes of at most so many points, long along the last axes."""
+    """The grid cut into boxes of at most this many points, long along the last axes."""
     sizes = []
     for size in reversed(shape):
         sizes.append(max(1, min(size, fitting)))

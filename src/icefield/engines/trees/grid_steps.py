@@ -114,7 +114,7 @@ class Unfolding:
     steps: NDArray[np.int32]
 
     def room(self, outputs: int, rows: int) -> Float:
-        """For the curves of so many rows."""
+        """For the curves of this many rows."""
         return np.empty(outputs * rows * int(self.points[-1]))
 
     def unfold(self, first: Float, changes: Float, begin: int, rows: int, room: Float) -> None:
