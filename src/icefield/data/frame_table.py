@@ -133,14 +133,15 @@ class FrameTable(Table):
                 return self._with(frame)
             # Putting in one column after another would split the frame's blocks each time.
             columns = [moved[name] if name in moved else frame[name] for name in self.names]
-            whole = frame._constructor(dict(enumerate(columns)), index=frame.index, copy=False)
+            make = frame._constructor  # noqa: SLF001  # a subclass says there what its frames are made by
+            whole = make(dict(enumerate(columns)), index=frame.index, copy=False)
             return self._with(whole.set_axis(frame.columns, axis=1).__finalize__(frame))
         if self.library == "polars":
             schema = self.native.schema  # which polars makes anew each time it is asked for
-            moved = [
+            series = [
                 polars_series(n, v, schema[n], self._marks.get(n, UNSET))[spread] for n, v in points.items()
             ]
-            return self._with(self.native[positions].with_columns(moved))
+            return self._with(self.native[positions].with_columns(series))
         frame = self.native.take(positions)
         for name, values in points.items():
             at = self.position(name)
