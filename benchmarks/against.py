@@ -1,8 +1,8 @@
-"""Two states of the project, measured in turns: ``python -m benchmarks.against PATH_OF_ANOTHER_CHECKOUT``.
+"""Two states of the project, measured in turns: ``python -m benchmarks.against PATH_OF_ANOTHER_CHECKOUT [WORDS ...]``.
 
 Each round starts a fresh process for either state, one after the other, on the same models and data. Printed are
 medians over the rounds of both, and their ratio, in processor seconds of all threads: what else runs on the machine
-changes them little. The names P1, P2, ... are those of ``docs/performance.md``.
+changes them little. With words, only lines whose names hold one of them are measured. The names P1, P2, ... are those of ``docs/performance.md``.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
     return float(np.median(found))
 
 
-def measure(folder: Path) -> dict[str, float]:
-    """Every line, in this process."""
+def measure(folder: Path, words: list[str]) -> dict[str, float]:
+    """Every line, or those that hold one of the words, in this process."""
     import warnings
 
     warnings.simplefilter("ignore")
@@ -71,23 +71,30 @@ def measure(folder: Path) -> dict[str, float]:
     kept = pickle.loads((folder / "kept.pickle").read_bytes())
     X = kept["X"]
     ex, raw = Explainer(kept["regression"], X), Explainer(kept["classes"], X)
-    return {
-        "P1 all curves": seconds(ex.effects, 5),
-        "P1 end to end": seconds(lambda: Explainer(kept["regression"], X).effects()),
-        "P2 all surfaces": seconds(lambda: ex.effects(order=2)),
-        "P3 probability curves of one feature": seconds(lambda: raw.partial_dependence(0)),
-        "P4 H of all pairs": seconds(lambda: ex.interactions(overall=False)),
-        "P4 with each feature's own": seconds(ex.interactions),
-        "ALE of one feature": seconds(lambda: ex.ale(0)),
-        "P7 unpruned forest, 12 trees": seconds(
+    lines: dict[str, Callable[[], float]] = {
+        "P1 all curves": lambda: seconds(ex.effects, 5),
+        "P1 end to end": lambda: seconds(lambda: Explainer(kept["regression"], X).effects()),
+        "P2 all surfaces": lambda: seconds(lambda: ex.effects(order=2)),
+        "P3 probability curves of one feature": lambda: seconds(lambda: raw.partial_dependence(0)),
+        "P4 H of all pairs": lambda: seconds(lambda: ex.interactions(overall=False)),
+        "P4 with each feature's own": lambda: seconds(ex.interactions),
+        "ALE of one feature": lambda: seconds(lambda: ex.ale(0)),
+        "P7 unpruned forest, 12 trees": lambda: seconds(
             lambda: Explainer(kept["unpruned"], X[: ROWS // 2]).effects(), 1
         ),
-        "P8 k-NN": seconds(lambda: Explainer(kept["k-NN"], X[:FEW]).partial_dependence(0)),
-        "P8 SVR": seconds(lambda: Explainer(kept["SVR"], X[:FEW]).partial_dependence(0)),
-        "P8 MLP": seconds(lambda: Explainer(kept["MLP"], X[:FEW]).partial_dependence(0)),
-        "P11 all curves, half the rows": seconds(Explainer(kept["regression"], X[: ROWS // 2]).effects, 5),
-        "all probability curves with spread": seconds(lambda: raw.effects(spread=True), 1),
-    }
+        "P8 k-NN": lambda: seconds(lambda: Explainer(kept["k-NN"], X[:FEW]).partial_dependence(0)),
+        "P8 SVR": lambda: seconds(lambda: Explainer(kept["SVR"], X[:FEW]).partial_dependence(0)),
+        "P8 MLP": lambda: seconds(lambda: Explainer(kept["MLP"], X[:FEW]).partial_dependence(0)),
+        "P11 all curves, half the rows": lambda: seconds(
+            Explainer(kept["regression"], X[: ROWS // 2]).effects, 5
+        ),
+        "all probability curves with spread": lambda: seconds(lambda: raw.effects(spread=True), 1),
+    }  # fmt: skip
+    return {name: work() for name, work in lines.items() if is_wanted(name, words)}
+
+
+def is_wanted(name: str, words: list[str]) -> bool:
+    return not words or any(word in name for word in words)
 
 
 COLD = """
@@ -113,7 +120,7 @@ def cold(folder: Path, environment: dict[str, str]) -> dict[str, float]:
     return {"P10 import": float(out[0]), "P10 first curve of a process": float(out[1])}
 
 
-def main(other: str) -> None:
+def main(other: str, words: list[str]) -> None:
     states = {"there": Path(other).resolve(), "here": ROOT}
     found: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as name:
@@ -123,10 +130,12 @@ def main(other: str) -> None:
             for state, root in states.items():
                 environment = {**os.environ, "PYTHONPATH": str(root / "src")}
                 printed = subprocess.run(
-                    [sys.executable, "-P", str(Path(__file__)), "--measure", name],
+                    [sys.executable, "-P", str(Path(__file__)), "--measure", name, *words],
                     env=environment, capture_output=True, text=True, check=True, cwd=name,
                 ).stdout  # fmt: skip
                 for line, value in {**json.loads(printed), **cold(folder, environment)}.items():
+                    if not is_wanted(line, words):
+                        continue
                     found.setdefault(line, {}).setdefault(state, []).append(value)
             print(f"\nafter round {turn + 1} of {ROUNDS}, processor seconds", flush=True)
             _print(found)
@@ -141,6 +150,6 @@ def _print(found: dict[str, dict[str, list[float]]]) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--measure":
-        print(json.dumps(measure(Path(sys.argv[2]))))
+        print(json.dumps(measure(Path(sys.argv[2]), sys.argv[3:])))
     else:
-        main(sys.argv[1])
+        main(sys.argv[1], sys.argv[2:])

@@ -1,11 +1,13 @@
-"""How time grows with rows, columns, trees, classes, grid points, levels of categories and missing values: ``python -m benchmarks growth [PICTURE]``.
+"""How time grows with rows, columns, trees, classes, grid points, levels of categories and missing values: ``python -m benchmarks growth [WHAT ...]``.
 
 Each is doubled four times while the others stay. Processor seconds of all threads, the least of three, all features'
-curves from a cold Explainer; a straight line of slope one in the picture is time in proportion.
+curves from a cold Explainer; a straight line of slope one in the picture is time in proportion. Without `WHAT` all are measured.
+Figures are stored in ``growth.json`` beside this file; the picture in the documentation is drawn once all are there.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 import warnings
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "growth.png"
+STORED = Path(__file__).with_name("growth.json")
 FITTED, REPEATS, DOUBLED = 5_000, 3, 4
 # Where each of them starts; the others stay at the values of `BESIDE`. Two classes are one sum of trees, three are three.
 # Levels are those of a quarter of the columns, missing values so many in a thousand of all; with either, the data is a frame.
@@ -107,15 +110,18 @@ def drawn(found: dict[tuple[str, str], list[tuple[int, float]]], path: Path) -> 
 
 
 def main(arguments: list[str] | None = None) -> None:
-    given: list[Any] = list(sys.argv[2:] if arguments is None else arguments)
+    given = list(sys.argv[2:] if arguments is None else arguments)
     warnings.simplefilter("ignore")
-    found = {}
-    for what in STARTS:
+    stored: dict[str, dict[str, Any]] = json.loads(STORED.read_text()) if STORED.exists() else {}
+    for what in given or STARTS:
         for scale in ("raw", "response"):
-            line = found[what, scale] = measured(what, scale)
+            line = measured(what, scale)
             steps = " ".join(f"{b / a:5.2f}" for (_, a), (_, b) in pairwise(line))
             print(f"{what:12} {scale:9} {line[0][1]:7.3f} s, then x {steps}", flush=True)
-    drawn(found, Path(given[0]) if given else PICTURE)
+            stored.setdefault(what, {})[scale] = [[size, round(took, 4)] for size, took in line]
+            STORED.write_text(json.dumps(stored, indent=1) + "\n")
+    if all(what in stored for what in STARTS):
+        drawn({(what, scale): own for what in STARTS for scale, own in stored[what].items()}, PICTURE)
 
 
 if __name__ == "__main__":

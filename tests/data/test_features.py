@@ -9,7 +9,14 @@ import pyarrow as pa
 import pytest
 
 from icefield.data.columns import column_of_array, object_array
-from icefield.data.features import check_levels, column_name, feature_column, nearest_points, resolve
+from icefield.data.features import (
+    check_levels,
+    column_name,
+    feature_column,
+    level_counts_near,
+    nearest_points,
+    resolve,
+)
 from icefield.data.frame import table_of
 from icefield.data.grid import grid_values
 from icefield.errors import InputError, InputTypeError
@@ -196,3 +203,21 @@ def test_integers_with_a_missing_point():
 def test_times_are_placed_like_numbers(unit):
     days = pd.date_range("2020-01-01", periods=5).to_numpy().astype(f"datetime64[{unit}]")
     assert places(days[[0, 4]], days) == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "grid", [["b", "a", None], ["c", "z"], [None], ["a", "b", "a"], [np.nan, "b", None], []]
+)
+@pytest.mark.parametrize(
+    "values", [["a", "b", None, "b", "a", "a"], [None] * 6, ["c"] * 6, [True, False, None] * 2]
+)
+def test_rows_at_levels_are_counted_as_they_are_placed(values, grid):
+    column = table_of(pd.DataFrame({"x": pd.Categorical(values)})).column("x")
+    points = object_array(grid)
+    nearest, has = nearest_points(points, column)
+    expected = np.bincount(nearest[has], minlength=len(points))
+    np.testing.assert_array_equal(level_counts_near(points, column), expected)
+    weights = np.arange(6.0)
+    known = ~column.missing
+    by_weight = np.bincount(column.codes[known], weights[known], minlength=len(column.levels))
+    np.testing.assert_array_equal(column.level_counts(weights), by_weight)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from icefield.data import frame_table
 from icefield.data.columns import column_of_array, is_missing_value
 from icefield.data.frame import ArrayTable, FrameTable, SparseTable, columns_at, object_array, table_of
 from icefield.data.grid import grid_values
@@ -730,3 +731,31 @@ def test_columns_of_some_rows_are_parts_of_whole_columns(kind, names):
         np.testing.assert_array_equal(part.missing, whole.missing[at])
         if whole.kind == "categorical":
             np.testing.assert_array_equal(part.levels[part.codes], whole.levels[whole.codes[at]])
+
+
+def test_many_moved_columns_are_those_moved_one_by_one(monkeypatch):
+    class Named(pd.DataFrame):
+        @property
+        def _constructor(self):
+            return Named
+
+    rng = np.random.default_rng(0)
+    frame = Named(
+        {
+            "float": rng.normal(size=4), "single": rng.normal(size=4).astype(np.float32), "whole": pd.array([1, None, 3, 4], "Int64"),
+            "flag": [True, False, True, True], "text": ["a", "b", "c", "d"], "mixed": pd.Series(["a", 1, None, 2.5], dtype=object, index=list("pqrs")).array,
+            "level": pd.Categorical(["u", None, "v", "u"]), "time": pd.date_range("2024-01-01", periods=4, tz="Europe/Berlin"),
+            "arrow": pd.array([1.5, None, 2.5, 3.5], "float64[pyarrow]"), "left": [1, 2, 3, 4],
+        },
+        index=list("pqrs"),
+    )  # fmt: skip
+    frame.attrs["from"] = "here"
+    table = table_of(frame)
+    points = {name: table.column(name).shown()[[2, 0, 3]] for name in table.names if name != "left"}
+    found = {}
+    for many in (1, 100):
+        monkeypatch.setattr(frame_table, "MANY_COLUMNS", many)
+        found[many] = table.crossed(points).native
+    pd.testing.assert_frame_equal(found[1], found[100])
+    assert type(found[1]) is type(found[100]) is Named
+    assert found[1].attrs == {"from": "here"}

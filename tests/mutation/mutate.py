@@ -210,6 +210,25 @@ MUTATIONS = [
         ("missing += values[r] != values[r];", "missing += 1;"),
     ),
     *_of(
+        "statistics/similarity.py", "tests/statistics/test_similarity.py",
+        ("self._ends[np.searchsorted(self._ends, cuts)]", "cuts"),
+        ("compared.known[self._rows]", "np.ones(len(self._rows), bool)"),
+        ("if column.rest is not None:", "if False:"),
+        ("np.where(codes < 0, len(column.levels), codes)", "np.maximum(codes, 0)"),
+        ("if own.name not in one.own else None", ""),
+        ("weights = None if self.unweighted else self.weights[rows]", "weights = None"),
+    ),
+    *_of(
+        "data/features.py", "tests/data/test_features.py",
+        ("found[missing_at[0]] = len(column) - counts.sum()", "pass"),
+        ("counts[place >= 0], minlength", "np.ones(len(place))[place >= 0], minlength"),
+    ),
+    *_of(
+        "data/frame_table.py", "tests/data/test_frame.py",
+        ("set_axis(frame.columns, axis=1).__finalize__(frame)", "set_axis(frame.columns, axis=1)"),
+        ("moved[name] if name in moved else frame[name]", "frame[name]"),
+    ),
+    *_of(
         "engines/trees/grid_steps.py", "tests/engines/test_axes.py tests/engines/test_linked.py",
         ("out[..., axis.order] = np.cumsum(steps, axis=-1)", "out[...] = np.cumsum(steps, axis=-1)"),
     ),

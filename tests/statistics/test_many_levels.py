@@ -79,7 +79,7 @@ def test_landmarks_find_the_order_that_all_distances_find(monkeypatch: pytest.Mo
     column = table_of(pd.DataFrame({"x": rank + rng.normal(0, 15, 20_000)})).column("x")
 
     def order() -> tuple[Any, int]:
-        given = ComparedLevels(shuffled[rank], np.ones(20_000, dtype=bool), np.ones(20_000), ["x"])
+        given = ComparedLevels(shuffled[rank], np.ones(20_000, dtype=bool), np.ones(20_000), ["town"])
         return similarity_orders([given], [column])[0]
 
     whole, compared = order()
@@ -101,6 +101,6 @@ def test_rare_levels_of_another_column_count_as_one() -> None:
     # Beside one telling level per group there are thousands that occur once.
     other = np.where(rng.random(4_000) < 0.5, group, 10 + np.arange(4_000)).astype(str)
     column = table_of(pd.DataFrame({"other": other})).column("other")
-    given = ComparedLevels(group, np.ones(4_000, dtype=bool), np.ones(4_000), ["other"])
+    given = ComparedLevels(group, np.ones(4_000, dtype=bool), np.ones(4_000), ["own"])
     ((found, _),) = similarity_orders([given], [column])
     assert sorted(found.tolist()) == [0, 1, 2, 3]

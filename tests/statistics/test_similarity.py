@@ -15,7 +15,7 @@ def order(level, others, weights=None):
     table = table_of(pd.DataFrame({"level": level, **others}))
     column = table.column("level")
     own = np.ones(len(level)) if weights is None else weights
-    compared = ComparedLevels(column.codes, ~column.missing & (own > 0), own, list(others))
+    compared = ComparedLevels(column.codes, ~column.missing & (own > 0), own, ["level"])
     ((found, _),) = similarity_orders([compared], [table.column(c) for c in others])
     return column.levels[found].tolist()
 
@@ -84,10 +84,9 @@ def test_distances_of_several_categories_together_are_those_of_each_by_definitio
     compared = []
     for name in "ab":
         column = table.column(name)
-        others = [own for own in frame if own != name]
-        compared.append(ComparedLevels(column.stored_codes, ~column.missing & (weights > 0), weights, others))
+        compared.append(ComparedLevels(column.stored_codes, ~column.missing & (weights > 0), weights, [name]))
     for one in compared:
-        names = [table.column(name) for name in one.names]
+        names = [table.column(name) for name in frame if name not in one.own]
         expected = by_definition(one.codes, one.known, weights, names)
         found = sum(
             one.distances(_ColumnOfLevels(c) if c.kind == "categorical" else _ColumnInOrder(c, True))
@@ -95,5 +94,8 @@ def test_distances_of_several_categories_together_are_those_of_each_by_definitio
         )
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
     together = similarity_orders(compared, [table.column(name) for name in frame])
-    alone = [similarity_orders([one], [table.column(name) for name in one.names])[0] for one in compared]
+    alone = [
+        similarity_orders([one], [table.column(name) for name in frame if name not in one.own])[0]
+        for one in compared
+    ]
     assert [order.tolist() for order, _ in together] == [order.tolist() for order, _ in alone]

@@ -372,6 +372,14 @@ def pandas_numbers(name: Any, series: Any) -> Column | None:
     return Column(name, kind, series.to_numpy(own, na_value=own.type(0)), series.isna().to_numpy())
 
 
+def pandas_categories(name: Any, series: Any) -> Column:
+    """A pandas column of categories."""
+    array = series.array
+    return Column(
+        name, "categorical", None, array.codes < 0, array.codes, array.categories.to_numpy(), closed=True
+    )
+
+
 def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], filler: Any) -> NDArray[Any]:
     """Numbers as a numpy array of the column's own width, with a valid filler where missing."""
     return np.asarray((series.fill_null(filler) if missing.any() else series).to_numpy())
@@ -414,10 +422,8 @@ def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
 
     native, closed = series.to_native(), False
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):
-        codes = native.cat.codes.to_numpy()
-        levels = native.cat.categories.to_numpy()
-        closed = True
-    elif series.implementation.is_polars():
+        return pandas_categories(name, native)
+    if series.implementation.is_polars():
         closed = series.dtype == nw.Enum
         # A polars Categorical shares its numbering with the whole process: its own order is the alphabet's.
         polars = library_named("polars")

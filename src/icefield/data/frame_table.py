@@ -21,11 +21,14 @@ from icefield.data.columns import (
     column_of_series,
     library_named,
     object_array,
+    pandas_categories,
     pandas_numbers,
 )
 from icefield.data.matrix_tables import ArrayTable
 from icefield.data.replacement import UNSET, arrow_array, own_missing, pandas_values, polars_series
 from icefield.data.table import Table, same_name_error
+
+MANY_COLUMNS = 8  # that get new values, from which on a pandas frame is made anew
 
 
 class FrameTable(Table):
@@ -120,16 +123,25 @@ class FrameTable(Table):
         if self.library == "pandas":
             pandas = library_named("pandas")
             frame = _labels_may_repeat(self.native).take(positions)
+            moved = {}
             for name, values in points.items():
                 new = pandas_values(values, self.native[name], self._marks.get(name, UNSET)).take(spread)
-                frame[name] = pandas.Series(new, index=frame.index, dtype=new.dtype)
-            return self._with(frame)
+                moved[name] = pandas.Series(new, index=frame.index, dtype=new.dtype)
+            if len(moved) < MANY_COLUMNS:
+                for name, new in moved.items():
+                    frame[name] = new
+                return self._with(frame)
+            # Putting in one column after another would split the frame's blocks each time.
+            columns = [moved[name] if name in moved else frame[name] for name in self.names]
+            make = frame._constructor  # noqa: SLF001  # a subclass says there what its frames are made by
+            whole = make(dict(enumerate(columns)), index=frame.index, copy=False)
+            return self._with(whole.set_axis(frame.columns, axis=1).__finalize__(frame))
         if self.library == "polars":
             schema = self.native.schema  # which polars makes anew each time it is asked for
-            moved = [
+            series = [
                 polars_series(n, v, schema[n], self._marks.get(n, UNSET))[spread] for n, v in points.items()
             ]
-            return self._with(self.native[positions].with_columns(moved))
+            return self._with(self.native[positions].with_columns(series))
         frame = self.native.take(positions)
         for name, values in points.items():
             at = self.position(name)
@@ -163,6 +175,8 @@ class FrameTable(Table):
             plain = pandas_numbers(name, native)
             if plain is not None:
                 return plain
+            if hasattr(native.dtype, "categories"):
+                return pandas_categories(name, native)
         import narwhals as nw
 
         return column_of_series(name, nw.from_native(native, series_only=True))

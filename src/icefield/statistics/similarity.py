@@ -46,16 +46,16 @@ class ComparedLevels:
     codes : level number of each row
     known : which rows have a level, and weight
     weights : weight of each row
-    names : the other columns, by which levels are compared
+    own : names of its own columns; its levels are compared by all others
     """
 
     codes: NDArray[np.integer[Any]]
     known: NDArray[np.bool_]
     weights: Float
-    names: Collection[Any]
+    own: Collection[Any]
 
     def take(self, rows: NDArray[np.intp]) -> ComparedLevels:
-        return ComparedLevels(self.codes[rows], self.known[rows], self.weights[rows], self.names)
+        return ComparedLevels(self.codes[rows], self.known[rows], self.weights[rows], self.own)
 
     @cached_property
     def levels(self) -> NDArray[np.intp]:
@@ -120,7 +120,7 @@ def similarity_orders(
     Parameters
     ----------
     compared : the categories, all of the same rows
-    columns : all columns by which their levels are compared
+    columns : all columns; levels are compared by those that are not their own
     mapped : does the work for each column, in order; on threads, say
     """
     rows = np.flatnonzero(np.any([one.known for one in compared], axis=0))
@@ -135,7 +135,7 @@ def similarity_orders(
             return [None] * len(compared)
         own = column.part(rows) if few else column
         described = _ColumnInOrder(own, stable) if own.kind in ORDERED_KINDS else _ColumnOfLevels(own)
-        return [one.distances(described) if own.name in one.names else None for one in compared]
+        return [one.distances(described) if own.name not in one.own else None for one in compared]
 
     total = [np.zeros((len(one.levels), len(one.landmarks))) for one in compared]
     for found in mapped(work, columns):

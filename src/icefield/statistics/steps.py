@@ -7,7 +7,7 @@ steps; means per bin count rows at nodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from icefield.data.features import Feature
 
 WORTH_THREADS = 500_000  # values of other columns by which levels are compared
-LevelOrders = Mapping["Feature", tuple[Positions, int]]  # and with how many levels each was compared
+
+
+class LevelOrders(dict["Feature", tuple[Positions, int]]):
+    """Level numbers of categories in orders in which neighbours are alike, and with how many levels each was compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,10 +192,10 @@ def _levelled(study: Study, feature: Feature, order: Any, described: ColumnValue
     occurring = np.flatnonzero(counts > 0)
     if not len(occurring):
         raise InputError(f"Column {feature.label!r} has no known level, so there is no effect to follow.")
-    if isinstance(order, Mapping) or (isinstance(order, str) and order in ("similarity", "given")):
+    if isinstance(order, LevelOrders) or (isinstance(order, str) and order in ("similarity", "given")):
         if order == "given" or len(occurring) < 3:
             return Cut(column.levels[occurring], False)
-        found = order if isinstance(order, Mapping) else {}
+        found = order if isinstance(order, LevelOrders) else LevelOrders()
         return _by_similarity(study, feature, described, column.levels[occurring], found)
     return Cut(column.levels[_listed_levels(feature, column, order)], False)
 
@@ -202,24 +205,23 @@ def similar_levels(study: Study, features: Sequence[Feature], weights: Float | N
 
     `weights` has one for each of these rows; None for their own. Features that have no levels to compare are left out.
     """
+    levelled = [f for f in features if f.kind not in ORDERED_KINDS and len(study.column(f).levels) > 2]
+    if not levelled:
+        return LevelOrders()
     own = study.sample.row_weights() if weights is None else weights
     compared: dict[Feature, ComparedLevels] = {}
-    for feature in features:
+    for feature in levelled:
         column = study.column(feature)
-        if column.kind in ORDERED_KINDS or len(column.levels) < 3:
-            continue
         known = ~column.missing & (own > 0)
         if known.any():
-            others = [name for name in study.model.columns if name not in feature.columns]
-            compared[feature] = ComparedLevels(column.stored_codes, known, own, others)
+            compared[feature] = ComparedLevels(column.stored_codes, known, own, feature.columns)
+    columns = (study.sample.table.column(name) for name in study.model.columns)
     if not compared:
-        return {}
-    names = [n for n in study.model.columns if any(n in one.names for one in compared.values())]
-    columns = (study.sample.table.column(name) for name in names)
-    if len(names) * len(own) < WORTH_THREADS:
-        return dict(zip(compared, similarity_orders(list(compared.values()), columns)))
+        return LevelOrders()
+    if len(study.model.columns) * len(own) < WORTH_THREADS:
+        return LevelOrders(zip(compared, similarity_orders(list(compared.values()), columns)))
     with ThreadCrew(study.resources.threads or available_processors()) as crew, crew:
-        return dict(zip(compared, similarity_orders(list(compared.values()), columns, crew.map)))
+        return LevelOrders(zip(compared, similarity_orders(list(compared.values()), columns, crew.map)))
 
 
 def _by_similarity(
