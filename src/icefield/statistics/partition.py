@@ -84,6 +84,7 @@ class Split:
     words: str
     column: Any
     removed: float
+    first: Condition  # of its two sides
     together: float = 0.0
 
 
@@ -144,7 +145,7 @@ def _together(
     together = removed + sum(s.removed for s in splits)
     if together < before + clearly:
         return one_by_one
-    return parts, [Split(f"{low.words()} | {high.words()}", name, removed, together), *splits]
+    return parts, [Split(f"{low.words()} | {high.words()}", name, removed, low, together), *splits]
 
 
 def _best_cut_of_sides(
@@ -186,7 +187,7 @@ def _grown(
                 grown.append(part)
                 continue
             left, right, left_rows, removed = found
-            splits.append(Split(f"{left.words()} | {right.words()}", left.column, removed))
+            splits.append(Split(f"{left.words()} | {right.words()}", left.column, removed, left))
             grown.append(RegionRows((*part.conditions, left), part.rows & left_rows))
             grown.append(RegionRows((*part.conditions, right), part.rows & ~left_rows))
         if len(grown) == len(parts):
