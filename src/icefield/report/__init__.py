@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield import validate
-from icefield.core.study import Study
 from icefield.effect.whole_files import written_beside
 from icefield.errors import InputError, InputTypeError, Setting, complaint, worded
 from icefield.report.contents import build
@@ -23,6 +22,7 @@ from icefield.report.page import page_html
 from icefield.report.view_model import ReportPage
 
 if TYPE_CHECKING:
+    from icefield.core.study import Study
     from icefield.effect import Effect
 
 __all__ = ["Report", "ReportPage", "build", "page_html", "write_report"]
