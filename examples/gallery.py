@@ -366,26 +366,29 @@ def _sheet(
     sheet.save(path, quality=55, method=6)
 
 
+# Everything in the gallery, a study a name.
+MAKERS: dict[str, Callable[[], Iterator[tuple[str, Draw]]]] = {
+    "iris": classes,
+    "cases": cases,
+    "bike": lambda: pictures(bike()),
+    "titanic": lambda: pictures(titanic()),
+    "california": lambda: pictures(california()),
+}
+
+
 def main(folder: Path, only: list[str]) -> None:
     """Write all pictures, or those whose study or kind is named, in the looks and sizes that are named."""
     if only == ["sheets"]:
         write_sheets(folder)
         return
     folder.mkdir(parents=True, exist_ok=True)
-    makers: dict[str, Callable[[], Iterator[tuple[str, Draw]]]] = {
-        "iris": classes,
-        "cases": cases,
-        "bike": lambda: pictures(bike()),
-        "titanic": lambda: pictures(titanic()),
-        "california": lambda: pictures(california()),
-    }
-    studies = [name for name in makers if name in only] or list(makers)
-    kinds = [name for name in only if name not in makers and name not in LOOKS and name not in SIZES]
+    studies = [name for name in MAKERS if name in only] or list(MAKERS)
+    kinds = [name for name in only if name not in MAKERS and name not in LOOKS and name not in SIZES]
     looks = ["light", *(look for look in LOOKS if look in only and look != "light")]
     sizes = [size for size in SIZES if size in only]
     count = 0
     for study in studies:
-        for name, draw in makers[study]():
+        for name, draw in MAKERS[study]():
             if not kinds or name in kinds:
                 write(folder, f"{study}_{name}", draw, looks, sizes)
                 count += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -39,9 +40,13 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Browser:
 
 
 def drawn_cases() -> Iterator[tuple[str, Any]]:
-    for name, draw in (*gallery.pictures(gallery.titanic()), *gallery.classes(), *gallery.cases()):
-        if name != "axes":  # which is drawn into the caller's own
-            yield name, draw
+    """Every kind of picture in the gallery, of the first study that has it."""
+    seen = {"axes"}  # which is drawn into the caller's own
+    for study in ("iris", "cases", "titanic", *gallery.MAKERS):
+        for name, draw in gallery.MAKERS[study]():
+            if name not in seen:
+                seen.add(name)
+                yield name, draw
 
 
 def plain(text: str) -> str:
@@ -95,42 +100,67 @@ def same_axes(name: str, panel: Panel, own: dict[str, Any], ax: Any, across: Any
     assert mine <= {plain(label) for label in labels.values()}, name
 
 
-def test_every_case_of_the_gallery(page: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    caught: list[tuple[Picture, Options]] = []
-    monkeypatch.setattr(plots, "draw", lambda picture, options: caught.append((picture, options)))
+def compared(
+    page: Browser, name: str, picture: Picture, options: Options, sent: Picture | None = None
+) -> None:
+    """Draw a picture three times and compare; `sent` is what the page is given, where that is another."""
+    with plt.rc_context({"figure.max_open_warning": 0}):
+        mine = by_matplotlib.draw(picture, options)
+    figure = mine if hasattr(mine, "savefig") else mine.get_figure()
+    theirs = by_plotly.draw(picture, options)
+    shown = on_page(page, sent or picture)
+    assert len(shown) == len(picture.panels)
+    legend = {plain(text) for own in shown for text in own["legend"]}
+    named = {plain(t.name) for t in theirs.data if t.showlegend}
+    assert named == legend, name
+    texts = [text for ax in figure.axes if ax.get_legend() for text in ax.get_legend().get_texts()]
+    texts += [text for one in figure.legends for text in one.get_texts()]
+    assert {plain(text.get_text()) for text in texts} == legend, name
+    solid = any(isinstance(m, Field) and m.style == "surface" for p in picture.panels for m in p.marks)
+    own_axes = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
+    for number, (panel, own) in enumerate(zip(picture.panels, shown)):
+        if not solid:  # which the page draws as contours
+            suffix = "" if number == 0 else str(number + 1)
+            across, up = (theirs.layout[f"{letter}axis{suffix}"] for letter in "xy")
+            same_axes(name, panel, own, own_axes[number], across, up)
+    plt.close(figure)
+
+
+@pytest.fixture
+def caught(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Picture, Options]]:
+    """What `plot` would draw, instead of its being drawn."""
+    found: list[tuple[Picture, Options]] = []
+    monkeypatch.setattr(plots, "draw", lambda picture, options: found.append((picture, options)))
+    return found
+
+
+def test_every_case_of_the_gallery(page: Browser, caught: list[tuple[Picture, Options]]) -> None:
     count = 0
     for name, draw in drawn_cases():
         caught.clear()
         draw()
+        assert caught, name
         for picture, options in caught:
             count += 1
-            with plt.rc_context({"figure.max_open_warning": 0}):
-                mine = by_matplotlib.draw(picture, options)
-            figure = mine if hasattr(mine, "savefig") else mine.get_figure()
-            theirs = by_plotly.draw(picture, options)
-            shown = on_page(page, picture)
-            assert len(shown) == len(picture.panels)
-            legend = {plain(text) for own in shown for text in own["legend"]}
-            named = {plain(t.name) for t in theirs.data if t.showlegend}
-            assert named == legend, name
-            texts = [text for ax in figure.axes if ax.get_legend() for text in ax.get_legend().get_texts()]
-            texts += [text for one in figure.legends for text in one.get_texts()]
-            assert {plain(text.get_text()) for text in texts} == legend, name
-            solid = any(
-                isinstance(m, Field) and m.style == "surface" for p in picture.panels for m in p.marks
-            )
-            own_axes = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
-            for number, (panel, own) in enumerate(zip(picture.panels, shown)):
-                if not solid:  # which the page draws as contours
-                    suffix = "" if number == 0 else str(number + 1)
-                    same_axes(
-                        name,
-                        panel,
-                        own,
-                        own_axes[number],
-                        theirs.layout[f"xaxis{suffix}"],
-                        theirs.layout[f"yaxis{suffix}"],
-                    )
-            plt.close(figure)
-    assert count > 30
+            compared(page, name, picture, options)
+    assert count > 40
     assert page.problems == []
+
+
+def spoilt(picture: Picture) -> Iterator[tuple[str, Picture]]:
+    """The picture with another range, another label, and without a name in its legend."""
+    panel = picture.panels[0]
+    high = float(panel.y.high or 1.0)
+    yield "range", replace(picture, panels=(replace(panel, y=replace(panel.y, high=high + abs(high) + 1.0)),))
+    yield "label", replace(picture, panels=(replace(panel, x=replace(panel.x, label="another")),))
+    unnamed = tuple(replace(mark, label=None) if hasattr(mark, "label") else mark for mark in panel.marks)
+    yield "legend", replace(picture, panels=(replace(panel, marks=unnamed),))
+
+
+def test_a_difference_is_noticed(page: Browser, caught: list[tuple[Picture, Options]]) -> None:
+    dict(gallery.classes())["classes"]()
+    ((picture, options),) = caught
+    compared(page, "classes", picture, options)
+    for what, other in spoilt(picture):
+        with pytest.raises(AssertionError):
+            compared(page, what, picture, options, sent=other)

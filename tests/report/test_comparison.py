@@ -107,6 +107,11 @@ def test_levels_that_a_model_does_not_know_leave_the_others() -> None:
     assert found.left_out == ["Not compared, because a model does not know all values of another’s data: k."]
 
 
+def test_nothing_is_told_of_observed_means_that_are_not_there(found: ReportPage) -> None:
+    assert found.fit.scores
+    assert "Observed and predicted means" not in page_html(found)
+
+
 def test_of_one_model_it_is_that_models_report(two: dict[str, Explainer]) -> None:
     pages = build({"old": two["old"].study}), build(two["old"].study)
     alone, own = (as_json(replace(one, made="", facts=[], opening=[])) for one in pages)

@@ -38,7 +38,7 @@ def test_everything_is_plain_json(built: ReportPage) -> None:
     again = json.loads(as_json(built))
     assert set(again) == {own.name for own in fields(built)}
     assert again["features"][1]["panel"]["average"] == built.features[1].panel.average
-    assert again["plane"]["picture"]["picture"]["panels"][0]["look"] == "square"
+    assert again["plane"]["picture"]["panels"][0]["look"] == "square"
 
 
 def test_cards_hold_the_explainers_own_numbers(explainer: Explainer, plain: ReportPage) -> None:

@@ -33,7 +33,7 @@ def test_all_pictures_and_tables_are_in_one_file(
     assert archive.testzip() is None  # every checksum is right
     names = archive.namelist()
     assert len(names) == len({*names})
-    cards, pairs, regions = (rental_report[key] for key in ("features", "surfaces", "regions"))
+    cards, pairs, regions = rental_report.features, rental_report.surfaces, rental_report.regions
     for folder, count in (("features", len(cards)), ("pairs", len(pairs)), ("regions", len(regions))):
         for suffix in (".csv", ".png"):
             assert sum(n.startswith(f"{folder}/") and n.endswith(suffix) for n in names) == count

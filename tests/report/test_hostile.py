@@ -114,7 +114,11 @@ def untouched(browser: Browser, page: Path) -> None:
     assert browser.run("window.intruder") is None
     assert browser.problems == []
     assert browser.requests == [page.resolve().as_uri()]
-    assert browser.run("document.scripts.length") == 2
+    # One script runs; the others are data: one of each picture of the text, and one of all that is drawn.
+    kinds = browser.run("Array.from(document.scripts, (s) => s.type)")
+    assert kinds.count("") == 1
+    data = 1 + browser.run("document.querySelectorAll('[data-still]').length")
+    assert kinds.count("application/json") == data == len(kinds) - 1
     assert (
         browser.run(
             "document.querySelectorAll('img, iframe, object, embed, base, link, form[action], svg a:not(.plane a), .plot:not(.plane) a').length"

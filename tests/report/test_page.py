@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import io
 import time
@@ -70,9 +69,10 @@ def test_opens_with_model_data_and_way(opened: Browser, built: ReportPage) -> No
 
 
 def test_a_long_name_has_room_on_a_phone(browser: Browser, built: ReportPage, tmp_path: Path) -> None:
-    long = copy.deepcopy(built)
-    for name, card in zip(("a_name_of_several_words_" * 4, "x" * 78), long.features, strict=False):
-        card.update(name=name[:78], full=name)
+    names = ("a_name_of_several_words_" * 4, "x" * 78)
+    cards = [replace(card, name=name[:78], full=name) for name, card in zip(names, built.features)]
+    cards += built.features[len(names) :]
+    long = replace(built, features=cards, rows=cards)
     path = tmp_path / "long.html"
     path.write_text(page_html(long), encoding="utf-8", newline="\n")
     browser.look(width=360, height=740, touch=True)
@@ -367,7 +367,7 @@ def test_policy_blocks_what_is_not_the_pages_own(opened: Browser) -> None:
 def test_hundreds_of_features_stay_light(browser: Browser, built: ReportPage, tmp_path: Path) -> None:
     one = built.features
     cards = [
-        replace(one[i % 5], number=i, name=f"feature {i}", full=f"feature {i}", panel=replace(one[i % 5].panel, curves=None))
+        replace(one[i % 5], number=i, name=f"feature {i}", full=f"feature {i}", pairs=(), panel=replace(one[i % 5].panel, curves=None))
         for i in range(250)
     ]  # fmt: skip
     many = replace(built, features=cards, rows=cards)

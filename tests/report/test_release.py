@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator
@@ -62,13 +63,15 @@ def predict(frame: Any) -> Any:
 
 
 def numbers_in(value: Any) -> Iterator[float]:
-    """Every number of a payload; packed lists as what they unpack to."""
+    """Every number of a payload; packed lists as what they unpack to, arrays of pictures as what their bytes are."""
     if isinstance(value, dict):
         if set(value) == {"places", "whole"}:
             yield from (one / 10 ** value["places"] for one in numbers_in(value["whole"]))
         else:
             for one in value.values():
                 yield from numbers_in(one)
+    elif isinstance(value, list) and value[:1] in (["f8"], ["f4"]):
+        yield from np.frombuffer(base64.b64decode(value[2]), dtype=f"<{value[0]}").astype(float).tolist()
     elif isinstance(value, list):
         for one in value:
             yield from numbers_in(one)
@@ -77,8 +80,9 @@ def numbers_in(value: Any) -> Iterator[float]:
 
 
 def payload(html: str) -> Any:
-    (found,) = re.findall(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', html, re.S)
-    return json.loads(found)
+    found = re.findall(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', html, re.S)
+    assert len(found) > 2  # pictures of the text, and what the script draws
+    return [json.loads(one) for one in found]
 
 
 def exact_values(frame: Any) -> set[float]:

@@ -116,6 +116,10 @@ def test_the_report_says_it_all_with_names(explainer):
     assert cards["tariff"].panel.axis.ticks == ["basic", "plus", "pro"]
     assert (6.0, "6:00") in cards["departure"].panel.axis.named
     assert cards["departure"].panel.points[0].endswith(":00") or ":30" in cards["departure"].panel.points[0]
+    assert page.regions
+    for region in page.regions:  # splits that were made are named as the rules are
+        first = next(cut.cut for cut in region.ledger if not cut.why_not)
+        assert any(rule.rule.startswith(first) for rule in region.rules)
     assert page.what == "predicted delay"
     assert all(line.sides[0].text.startswith("predicted delay") for line in page.plain)
 

@@ -3,7 +3,7 @@
 import {fillTable, saveCsv, saveEverything, savePng, saveSvg} from "./files.js";
 import {changed, drawAll, lightGroup, makeRoom, tidy, watch} from "./items.js";
 import {ITEMS, all, byId, cards, data, inside, panelOf} from "./page.js";
-import {PER_CARD, chooseForAll, chooseOn, differs, isShown, onlyGroup, own, pairSize, readingOf, sizeOf, state, viewOf, viewWords} from "./view.js";
+import {PER_CARD, chooseForAll, chooseOn, differs, isShown, onlyGroup, own, pairSize, readingOf, sizesOf, state, viewOf, viewWords} from "./view.js";
 
 // --- finding and sorting -------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ function follow(card) {
   inside(card, ".reading").textContent = reading;
   inside(card, ".plot").setAttribute("aria-label", `Partial dependence of ${panel.name}${words && ", " + words}. ${reading}`);
   inside(card, ".shown").textContent = words && `Shown: ${words}`;
-  const size = sizeOf(panel, view.output);
+  const size = sizesOf(panel, view.output);
   all(".strength", card).forEach((place) => { place.textContent = size.strength; });
   all(".differences", card).forEach((place) => { place.textContent = size.differences; });
   card.classList.toggle("own", differs(card));

@@ -45,7 +45,7 @@ export function readingOf(panel, view) {
 }
 
 // Strength and differences of the output shown.
-export const sizeOf = (panel, o) => ({strength: `${panel.strengths[o].toFixed(2)} SD, ${panel.strength_words[o]}`, differences: `${panel.heterogeneities[o].toFixed(2)} SD`});
+export const sizesOf = (panel, o) => several ? {} : ({strength: `${panel.strengths[o].toFixed(2)} SD, ${panel.strength_words[o]}`, differences: `${panel.heterogeneities[o].toFixed(2)} SD`});
 export const pairSize = (pair, o) => `interaction ${pair.strengths[o].toFixed(2)} SD, H ${pair.hs[o].toFixed(2)}`;
 
 // The curves a view shows, centred or not.

@@ -2,7 +2,7 @@
 
 ``draw.js`` is the ES module ``draw(element, panel, view)`` for any page, ``report.js`` the report's script with it inside, and
 ``panel.schema.json`` says what a picture is when it comes from Python (`icefield.plots.schema`), ``report.schema.json`` what a
-report's script is given.
+report's script is given, ``forest.schema.json`` a model that a page evaluates.
 """
 
 from __future__ import annotations

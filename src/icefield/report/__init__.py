@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield import validate
-from icefield.core.study import Study
 from icefield.effect.whole_files import written_beside
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.report.contents import build
@@ -23,6 +22,7 @@ from icefield.report.page import page_html
 from icefield.report.view_model import ReportPage
 
 if TYPE_CHECKING:
+    from icefield.core.study import Study
     from icefield.effect import Effect
 
 __all__ = ["Report", "ReportPage", "build", "page_html", "write_report"]
@@ -77,26 +77,10 @@ def write_report(
 
     Parameters
     ----------
-    studies : the model and its data; several by name, which have no use for what follows `static`
-    path : where to write; ``.html`` is usual. Without one, an object that notebooks show
-    features : which features; all of the model's by default
-    individual : put a sample of rows' own curves into the file. Without it the file holds averages,
-        quantiles and counts only, and says so. Those are still values of the data: of each column with a card about 41
-        numbers as they are (grid points, quantiles, the smallest and the largest), and its levels, also one that a
-        single row holds. Use `release` for a page to publish
-    release : name no value that fewer than K rows hold, K being this number (at least 2). Grids, histograms and ALE stand at rounded numbers and
-        times between the K-th smallest and largest, or at values that K rows share; rarer levels are one point,
-        "n other levels"; groups, cells and means of fewer rows, bands with fewer rows beyond them, regions, and columns of which
-        nothing can be named (such as names) are left out. The curves at those points are as exact as ever. The file still holds the names of columns,
-        numbers of rows, shares of the data, scores, averages of predictions and hashes of the data. Not with
-        `individual`, `live` or `audit`, which tell of single rows
-    title : heading of the page
-    rows : average over these rows; by default all, or a seeded sample where each row costs predictions
-    data_name : what the rows are, such as ``"test 2024"``
-    static : no script: pictures are images
+    studies : the model and its data; several by name
     intervals : a feature and its effect to that effect with intervals of its learner
-    audit : an `Audit`, a `Check`, a list of these, what `Explainer.audit` takes, or True: a section records it
-    live : put the model itself into the file, with a few rows to begin with, so that the page can evaluate it
+
+    The others are those of `icefield.Explainer.report`; of several models only those of `icefield.Comparison.report`.
 
     Returns
     -------

@@ -205,8 +205,11 @@ def region_panel(panel: RegionPanel, output: int, what: str) -> Panel:
     curves: list[CurvePanel | Group] = [panel, *panel.groups]
     for number, own in enumerate(curves):
         y = _array(own.average[output]) - _array(own.mean[output])
-        look = {"colour": number - 1} if number else {"colour": "muted"}
-        marks += _curve(x, y, known, axis.kind == "category", look, 1.15 if number else 0.8, 0.0, None)
+        levels, width = axis.kind == "category", 1.15 if number else 0.8
+        look: dict[str, Any] = {"colour": number - 1 if number else "muted"}
+        if not number and not levels:
+            look["dashed"] = 1
+        marks += _curve(x, y, known, levels, look, width, 0.0, None)
     return _framed(axis, f"change in {what}", marks)
 
 

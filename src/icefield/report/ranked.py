@@ -150,7 +150,7 @@ def in_model(decision: Decision, rank: int) -> InModel:
         numbers(decision.movement, PRINTED),
         numbers(reading.strength, PRINTED),
         numbers(reading.heterogeneity or 0.0, PRINTED),
-        reading.hidden,
+        bool(reading.hidden),
         page_sentence(f"{shape} ({page_name(reading.output, 30)})" if reading.several else shape),
     )
 

@@ -47,7 +47,7 @@ def _card(study: Study, one: Ranked, found: Regions) -> Region:
         signed=signed,
         rules=rules,
         ledger=[
-            LedgerLine(page_name(cut.words.split(" | ")[0], 200), numbers(cut.removed, PRINTED), cut.why_not)
+            LedgerLine(page_name(cut.words, 200), numbers(cut.removed, PRINTED), cut.why_not)
             for cut in ledger(study, found)
         ],
         explained=[

@@ -2,7 +2,7 @@
 
 A report of one model is one of N models whose features have no change: a finding has a side for every model, a row of the table
 what each model makes of the feature. `Drawn` is all that the page's script is given; `json_schema` reads what may be in it from the
-classes, and ``page/report.schema.json`` is its text. Nothing is a plain dict before `drawn` makes one of it.
+classes, and ``page/report.schema.json`` is its text. Nothing is a plain dict before `plain` makes one of it, for the page.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def ledger(study: Study, found: Regions) -> list[LedgerCut]:
     study : the model and its data
     found : regions by rules
     """
-    made = [LedgerCut(split.words(study.naming), split.removed) for split in found.splits]
+    made = [LedgerCut(split.sides[0].words(study.naming), split.removed) for split in found.splits]
     if not made:
         return []
     bundle = RuleBundle.of(study, found.effect)
