@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any
 
 from icefield.data.columns import library_named
@@ -269,15 +270,10 @@ def _slots() -> int:
 
 def _neighbours(sizes: Sequence[int], tasks: int) -> list[range]:
     """The partitions of each task: neighbours of about as many rows as those of others; 0 tasks for each partition by itself."""
-    if not tasks:
-        return [range(n, n + 1) for n in range(len(sizes))]
-    found, first, rows, most = [], 0, 0, -(-sum(sizes) // tasks)
-    for number, size in enumerate(sizes):
-        if rows and rows + size > most:
-            found.append(range(first, number))
-            first, rows = number, 0
-        rows += size
-    return [*found, range(first, len(sizes))]
+    before = [0, *accumulate(sizes[:-1])]  # rows of partitions before each
+    own = [rows * tasks // max(1, sum(sizes)) if tasks else n for n, rows in enumerate(before)]
+    starts = [n for n in range(len(own)) if n == 0 or own[n] != own[n - 1]]
+    return [range(start, stop) for start, stop in pairwise([*starts, len(own)])]
 
 
 def _look(parts: Sequence[Any], listed: Sequence[str]) -> list[tuple[int, dict[str, list[Any]]]]:
