@@ -1,9 +1,8 @@
 """Dask DataFrames: on the caller's own `Client`, or on Dask's threads where there is none.
 
 Every partition is one task, known by its number, and small neighbours are one together; outcomes of neighbouring tasks merge in tasks
-of their own. The model is
-scattered to all workers once, for all passes. Where the last worker that held it is lost, or scattering takes too long because a worker
-was lost meanwhile, the pass begins anew: nothing of it was counted yet.
+of their own. The model is sent to one worker once, for all passes, and the others take it from there. Where the last worker that held it
+is lost, or sending takes too long because a worker was lost meanwhile, the pass begins anew: nothing of it was counted yet.
 """
 
 from __future__ import annotations
@@ -214,7 +213,7 @@ def _said(own: range) -> str:
 
 
 def _scattered(client: Any, parcel: Broadcast, tasks: Sequence[range]) -> Any:
-    """A parcel on every worker; Dask may wait for ever for one that was lost meanwhile, so there is a limit."""
+    """A parcel on a worker, from which the others take it once; there is a limit to the time that takes."""
     until = time.monotonic() + PATIENCE
     with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
 
@@ -225,7 +224,8 @@ def _scattered(client: Any, parcel: Broadcast, tasks: Sequence[range]) -> Any:
 
         try:
             return waited(
-                lambda: client.scatter(parcel.content, broadcast=True, hash=False),
+                # To one worker: the scheduler's own broadcast would wait for ever, and all after it, for one that was lost.
+                lambda: client.scatter(parcel.content, hash=False),
                 look=look,
                 cancel=lambda: None,
             )
@@ -387,7 +387,8 @@ def _lost(client: Any, left: Sequence[range]) -> Exception:
         return ClusterError(
             statement("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")
         )  # fmt: skip
-    return _Lost(", ".join(map(_said, left[:5])) if left else "the sums")
+    numbers = [str(number) for own in left for number in own]
+    return _Lost(f"partition {', '.join(numbers[:5])}" if left else "the sums")
 
 
 def _error(client: Any, future: Any, leaves: Sequence[Any], tasks: Sequence[range], label: str) -> Exception:
