@@ -102,7 +102,14 @@ def fitted(frame):
 
     head = Pipeline(stages=encoded()).fit(frame)
     vectors = head.transform(frame).cache()
-    return lambda last: PipelineModel(stages=[*head.stages, last.fit(vectors)])
+
+    def made(last, other=None):
+        """On the same frame, or on another one."""
+        if other is not None:
+            return Pipeline(stages=[*encoded(), last]).fit(other)
+        return PipelineModel(stages=[*head.stages, last.fit(vectors)])
+
+    return made
 
 
 def transformed(model, frame, column="prediction"):
@@ -278,6 +285,10 @@ def test_everything_else_is_asked_of_a_spark_frame_too(fitted, rows, frame):
     assert len(one.groups) == 4
     for label, mine in one.groups.items():
         assert np.allclose(mine.average, other.groups[label].average, rtol=1e-9)
+    assert there.study.rows.weight_totals is not None  # a pass that reads weights alone
+    wholes = several.withColumn("d", several["d"].cast("int"))  # which StringIndexer reads as texts
+    with pytest.raises(IcefieldError, match="'d' to a value that its type"):
+        Explainer(fitted(not_read()["factorization"][0], wholes), wholes).partial_dependence("d", grid=[0.5])
     here, there = Explainer(model, rows), Explainer(model, frame)
     assert np.allclose(here.ale("a").average, there.ale("a").average, rtol=1e-9)
     curves = there.ice("a", grid=GRID)
