@@ -133,7 +133,8 @@ def write(cases: Iterable[dict[str, Any]]) -> None:
 def one_case(engine: str, phase: str, moment: int) -> dict[str, Any]:
     """One worker killed at one moment, in a process of its own."""
     delay = round(random.Random(f"{engine} {phase} {moment}").uniform(0.0, 0.5), 3)
-    case = {"engine": engine, "phase": phase, "moment": moment, "delay": delay}
+    load = round(os.getloadavg()[0], 1)  # of the machine, for who reads seconds
+    case = {"engine": engine, "phase": phase, "moment": moment, "delay": delay, "load": load}
     with tempfile.TemporaryDirectory() as folder:
         command = [
             sys.executable,
