@@ -274,8 +274,8 @@ def test_the_number_of_transforms_is_bounded(fitted, rows, frame):
         assert counts[0] == counts[1] <= most
 
 
-def test_everything_else_is_asked_of_a_spark_frame_too(fitted, rows, frame):
-    """Weights, groups, fractions of whole numbers, ALE, curves of rows, importance: as of the same rows in pandas."""
+def test_weights_groups_and_types_of_a_spark_frame(fitted, rows, frame):
+    """As of the same rows in pandas; fractions of whole numbers where no stage reads these as texts."""
     model = fitted(not_read()["factorization"][0])
     several = frame.repartition(3)
     here = Explainer(model, rows, weights=rows.positive, by="c")
@@ -289,7 +289,16 @@ def test_everything_else_is_asked_of_a_spark_frame_too(fitted, rows, frame):
     wholes = several.withColumn("d", several["d"].cast("int"))  # which StringIndexer reads as texts
     with pytest.raises(IcefieldError, match="'d' to a value that its type"):
         Explainer(fitted(not_read()["factorization"][0], wholes), wholes).partial_dependence("d", grid=[0.5])
-    here, there = Explainer(model, rows), Explainer(model, frame)
+
+
+def test_everything_else_is_asked_of_a_spark_frame_too(rows, frame):
+    """ALE, curves of rows and importance: as of the same rows in pandas."""
+    from pyspark.ml import Pipeline
+    from pyspark.ml.feature import VectorAssembler
+
+    stages = [VectorAssembler(inputCols=["a", "k"], outputCol="features"), not_read()["factorization"][0]]
+    model = Pipeline(stages=stages).fit(frame)
+    here, there = Explainer(model, rows[["a", "k"]]), Explainer(model, frame)
     assert np.allclose(here.ale("a").average, there.ale("a").average, rtol=1e-9)
     curves = there.ice("a", grid=GRID)
     expected = [at(model, frame, "a", value)[0] for value in GRID]
