@@ -4,13 +4,14 @@ Phases are what a worker does: ``scatter`` (it unpickles the model), ``map`` (it
 outcomes). The worker that is to die is killed (SIGKILL, as if its machine had died) after a seeded random share of a second in that
 phase. Every case is a process of its own with 60 seconds after the first question; what it ended with is printed and written as JSON:
 ``.venv-cluster/bin/python -m benchmarks kills [engine ...]``. ``ICEFIELD_KILLS=20`` is the number of moments a phase (by default 2).
-A run goes on where another was stopped: a case that is stored with a good end is not run again.
+A run goes on where another was stopped: a case that is stored with a good end is not run again. With 0 the table is made of what is stored.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import importlib.util
+import itertools
 import json
 import os
 import random
@@ -25,6 +26,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks.timing import store
 
 PHASES = ("scatter", "map", "merge")
 NEEDS = {"dask": "distributed", "spark": "pyspark", "ray": "ray"}
@@ -90,8 +93,26 @@ def main() -> None:
             known[case] = one_case(*case)
             print(json.dumps(known[case]), flush=True)
             write(known.values())
-    bad = [one for one in map(known.get, asked) if one and one["ended"] not in GOOD]
-    print(f"{len(asked)} cases, {len(bad)} neither right nor a clear error")
+    show(list(known.values()))
+
+
+def show(cases: list[dict[str, Any]]) -> None:
+    """The table of the docs: how cases ended, by engine and phase."""
+    rows = []
+    for engine, phase in itertools.product(NEEDS, PHASES):
+        own = [one for one in cases if (one["engine"], one["phase"]) == (engine, phase)]
+        if own:
+            right, told = (sum(one["ended"] == ended for one in own) for ended in GOOD)
+            slowest = max(one.get("seconds", LIMIT) for one in own)
+            rows.append([engine, phase, len(own), right, told, len(own) - right - told, f"{slowest:.0f}"])
+    store(
+        "kills",
+        "A worker killed at a random moment",
+        ["engine", "killed in", "cases", "right", "a clear error", "neither", "slowest, seconds"],
+        rows,
+        f"two workers, {PARTS} partitions; 60 seconds are the limit",
+        keys=2,
+    )
 
 
 def _key(case: dict[str, Any]) -> tuple[str, str, int]:
@@ -112,7 +133,8 @@ def write(cases: Iterable[dict[str, Any]]) -> None:
 def one_case(engine: str, phase: str, moment: int) -> dict[str, Any]:
     """One worker killed at one moment, in a process of its own."""
     delay = round(random.Random(f"{engine} {phase} {moment}").uniform(0.0, 0.5), 3)
-    case = {"engine": engine, "phase": phase, "moment": moment, "delay": delay}
+    load = round(os.getloadavg()[0], 1)  # of the machine, for who reads seconds
+    case = {"engine": engine, "phase": phase, "moment": moment, "delay": delay, "load": load}
     with tempfile.TemporaryDirectory() as folder:
         command = [
             sys.executable,

@@ -7,6 +7,7 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -55,17 +56,18 @@ def store(
     """
     path = Path(__file__).parent.parent / "docs" / "measured" / f"{name}.json"
     before = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
-    texts = [[str(value) for value in row] for row in rows]
+    today = dt.date.today().isoformat()
+    texts = [[*(str(value) for value in row), today] for row in rows]  # a run may be of some rows only
     kept = {tuple(row[:keys]): row for row in [*before, *texts]}
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout
-    table = {
+    table: dict[str, Any] = {
         "title": title,
-        "date": dt.date.today().isoformat(),
+        "date": today,
         "commit": commit.strip(),
-        "command": f"python -m benchmarks {name}",
+        "command": f"python -m benchmarks {' '.join(sys.argv[1:]) or name}",
         "note": f"{note}; {os.cpu_count()} cores, load average {os.getloadavg()[1]:.0f} over five minutes",
-        "columns": list(header),
+        "columns": [*header, "on"],
         "rows": list(kept.values()),
     }
     path.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print_table(title, header, list(kept.values()))
+    print_table(title, table["columns"], table["rows"])

@@ -80,3 +80,6 @@ def test_the_version_stands_in_one_place() -> None:
     assert "version" in described["project"]["dynamic"]
     place = ROOT / described["tool"]["hatch"]["version"]["path"]
     assert f'__version__ = "{icefield.__version__}"' in place.read_text(encoding="utf-8")
+    if "dev" not in icefield.__version__:  # a release is cited by its number
+        cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+        assert f"\nversion: {icefield.__version__}\n" in cited

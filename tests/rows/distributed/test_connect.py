@@ -81,6 +81,29 @@ def test_connect_gives_what_memory_gives(spark, plain, folder, few_rows):
     agree_all(plain, spark.read.parquet(str(folder)).repartition(4), few_rows)
 
 
+def test_a_model_of_spark_ml_is_asked_there(spark, plain, monkeypatch):
+    """Trees are not shown over Connect: the model is asked by transforms, one for each pass."""
+    monkeypatch.setenv(
+        "SPARK_CONNECT_MODE_ENABLED", "1"
+    )  # as a session of SparkSession.builder.remote sets it
+    from pyspark.ml import Pipeline
+    from pyspark.ml.feature import VectorAssembler
+    from pyspark.ml.regression import DecisionTreeRegressor
+
+    frame = spark.createDataFrame(plain[["x0", "x2", "k"]].assign(y=plain.x0 * 2 + plain.k)).repartition(3)
+    stages = [
+        VectorAssembler(inputCols=["x0", "k"], outputCol="features"),
+        DecisionTreeRegressor(labelCol="y", maxDepth=3),
+    ]
+    model = Pipeline(stages=stages).fit(frame)
+    found = Explainer(model, frame).partial_dependence("x0", grid=[0.0, 1.0])
+    for place, value in enumerate([0.0, 1.0]):
+        moved = frame.withColumn("x0", frame["x0"] * 0 + value)
+        expected = model.transform(moved).toPandas()["prediction"].mean()
+        assert found.average[0, place] == pytest.approx(expected, rel=1e-9)
+    assert "asked by transforms in Spark" in found.why
+
+
 def test_a_killed_worker_is_made_up_for(spark, plain, tmp_path):
     formula_agrees(models.KillsOnce(tmp_path), plain, spark.createDataFrame(plain).repartition(4))
     assert (tmp_path / "killed").exists()

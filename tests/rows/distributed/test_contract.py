@@ -396,5 +396,15 @@ def test_small_partitions_are_taken_together():
     found = _neighbours([0] * 50 + [600] * 100 + [0, 9_000], 6)
     assert [n for own in found for n in own] == list(range(152))  # each once, in order
     assert found[0].stop > 60  # leading empty partitions cost no task
-    assert len(found) <= 8
+    assert len(found) == 6
     assert _neighbours([5, 0, 7], 0) == [range(1), range(1, 2), range(2, 3)]
+
+
+def test_executors_without_icefield_are_told_of_pyspark_python():
+    error = RuntimeError(
+        "An exception was thrown from the Python worker:\nModuleNotFoundError: No module named 'icefield'\n"
+    )
+    told = spark_frame._told(error, "the Spark DataFrame")
+    assert isinstance(told, ClusterError)
+    assert "No module named 'icefield'" in str(told)
+    assert "PYSPARK_PYTHON" in str(told)

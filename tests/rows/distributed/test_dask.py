@@ -14,6 +14,7 @@ import pytest
 
 from icefield import Explainer
 from icefield.errors import ClusterError, InputError
+from icefield.rows.distributed import backend
 from rows.distributed import models
 from rows.distributed.agreement import agree, agree_all, changes_agree, formula_agrees, unpickled
 from rows.rows import FEATURES, GRID, NUMBERS, booster, function, table
@@ -68,6 +69,25 @@ def test_counts_do_not_depend_on_partitions_or_order(npartitions, client, dd, da
         found = there.effects(grid=GRID)
     for feature in FEATURES:
         assert np.array_equal(found[feature].average, expected[feature].average)
+
+
+@pytest.mark.parametrize("rows_a_task", [1, 20_000])
+def test_many_small_partitions_of_which_the_first_are_empty(
+    rows_a_task, client, dd, plain, few_rows, monkeypatch
+):
+    """Each a task of its own, merged in levels, or several together."""
+    from dask import delayed
+
+    monkeypatch.setattr(backend, "ROWS_A_TASK", rows_a_task)
+    parts = [*[plain[:0]] * 10, *(plain[at : at + 100] for at in range(0, len(plain), 100))]
+    frame = dd.from_delayed([delayed(part) for part in parts], meta=plain[:0], verify_meta=False)
+    with few_rows(300):
+        there = agree(booster(plain, NUMBERS), plain, frame, ["effects", "one-way, with spread"])
+    origin = there.study.rows._partitions.backend
+    assert len(origin._tasks) == (40 if rows_a_task == 1 else 4)
+    assert (
+        origin.where(0) == f"{'partition 0' if rows_a_task == 1 else 'partitions 0 to 17'} of {origin.label}"
+    )
 
 
 def test_the_sample_is_that_of_the_stream(client, dd, plain, folder, few_rows):

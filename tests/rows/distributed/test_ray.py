@@ -66,6 +66,18 @@ def test_counts_do_not_depend_on_blocks_or_order(n_blocks, ray, data, few_rows):
         assert np.array_equal(found[feature].average, expected[feature].average)
 
 
+@pytest.mark.parametrize("rows_a_task", [1, 20_000])
+def test_many_small_blocks(rows_a_task, ray, plain, few_rows, monkeypatch):
+    """Each a task of its own, or several together."""
+    from icefield.rows.distributed import backend
+
+    monkeypatch.setattr(backend, "ROWS_A_TASK", rows_a_task)
+    frame = blocks(ray, plain, list(range(100, len(plain), 100)))
+    with few_rows(300):
+        there = agree(booster(plain, NUMBERS), plain, frame, ["effects", "one-way, with spread"])
+    assert there.study.rows._partitions.backend._together == (None if rows_a_task == 1 else 750)
+
+
 def test_files(ray, plain, folder, few_rows):
     with few_rows(300):
         agree(

@@ -102,7 +102,14 @@ def fitted(frame):
 
     head = Pipeline(stages=encoded()).fit(frame)
     vectors = head.transform(frame).cache()
-    return lambda last: PipelineModel(stages=[*head.stages, last.fit(vectors)])
+
+    def made(last, other=None):
+        """On the same frame, or on another one."""
+        if other is not None:
+            return Pipeline(stages=[*encoded(), last]).fit(other)
+        return PipelineModel(stages=[*head.stages, last.fit(vectors)])
+
+    return made
 
 
 def transformed(model, frame, column="prediction"):
@@ -267,8 +274,8 @@ def test_the_number_of_transforms_is_bounded(fitted, rows, frame):
         assert counts[0] == counts[1] <= most
 
 
-def test_everything_else_is_asked_of_a_spark_frame_too(fitted, rows, frame):
-    """Weights, groups, fractions of whole numbers, ALE, curves of rows, importance: as of the same rows in pandas."""
+def test_weights_groups_and_types_of_a_spark_frame(fitted, rows, frame):
+    """As of the same rows in pandas; fractions of whole numbers where no stage reads these as texts."""
     model = fitted(not_read()["factorization"][0])
     several = frame.repartition(3)
     here = Explainer(model, rows, weights=rows.positive, by="c")
@@ -278,7 +285,20 @@ def test_everything_else_is_asked_of_a_spark_frame_too(fitted, rows, frame):
     assert len(one.groups) == 4
     for label, mine in one.groups.items():
         assert np.allclose(mine.average, other.groups[label].average, rtol=1e-9)
-    here, there = Explainer(model, rows), Explainer(model, frame)
+    assert there.study.rows.weight_totals is not None  # a pass that reads weights alone
+    wholes = several.withColumn("d", several["d"].cast("int"))  # which StringIndexer reads as texts
+    with pytest.raises(IcefieldError, match="'d' to a value that its type"):
+        Explainer(fitted(not_read()["factorization"][0], wholes), wholes).partial_dependence("d", grid=[0.5])
+
+
+def test_everything_else_is_asked_of_a_spark_frame_too(rows, frame):
+    """ALE, curves of rows and importance: as of the same rows in pandas."""
+    from pyspark.ml import Pipeline
+    from pyspark.ml.feature import VectorAssembler
+
+    stages = [VectorAssembler(inputCols=["a", "k"], outputCol="features"), not_read()["factorization"][0]]
+    model = Pipeline(stages=stages).fit(frame)
+    here, there = Explainer(model, rows[["a", "k"]]), Explainer(model, frame)
     assert np.allclose(here.ale("a").average, there.ale("a").average, rtol=1e-9)
     curves = there.ice("a", grid=GRID)
     expected = [at(model, frame, "a", value)[0] for value in GRID]

@@ -1,9 +1,8 @@
 """Dask DataFrames: on the caller's own `Client`, or on Dask's threads where there is none.
 
 Every partition is one task, known by its number, and small neighbours are one together; outcomes of neighbouring tasks merge in tasks
-of their own. The model is
-scattered to all workers once, for all passes. Where the last worker that held it is lost, or scattering takes too long because a worker
-was lost meanwhile, the pass begins anew: nothing of it was counted yet.
+of their own. The model is sent to one worker once, for all passes, and the others take it from there. Where the last worker that held it
+is lost, or sending takes too long because a worker was lost meanwhile, the pass begins anew: nothing of it was counted yet.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any
 
 from icefield.data.columns import library_named
@@ -213,7 +213,7 @@ def _said(own: range) -> str:
 
 
 def _scattered(client: Any, parcel: Broadcast, tasks: Sequence[range]) -> Any:
-    """A broadcast object on every worker, with a time limit: Dask may wait for ever for a worker that was lost."""
+    """A broadcast object on one worker, from which the others take it once, within a time limit."""
     until = time.monotonic() + PATIENCE
     with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
 
@@ -224,7 +224,8 @@ def _scattered(client: Any, parcel: Broadcast, tasks: Sequence[range]) -> Any:
 
         try:
             return waited(
-                lambda: client.scatter(parcel.content, broadcast=True, hash=False),
+                # To one worker: the scheduler's own broadcast would wait for ever, and all after it, for one that was lost.
+                lambda: client.scatter(parcel.content, hash=False),
                 look=look,
                 cancel=lambda: None,
             )
@@ -269,15 +270,10 @@ def _slots() -> int:
 
 def _neighbours(sizes: Sequence[int], tasks: int) -> list[range]:
     """The partitions of each task: neighbours of about as many rows as those of others; 0 tasks for each partition by itself."""
-    if not tasks:
-        return [range(n, n + 1) for n in range(len(sizes))]
-    found, first, rows, most = [], 0, 0, -(-sum(sizes) // tasks)
-    for number, size in enumerate(sizes):
-        if rows and rows + size > most:
-            found.append(range(first, number))
-            first, rows = number, 0
-        rows += size
-    return [*found, range(first, len(sizes))]
+    before = [0, *accumulate(sizes[:-1])]  # rows of partitions before each
+    own = [rows * tasks // max(1, sum(sizes)) if tasks else n for n, rows in enumerate(before)]
+    starts = [n for n in range(len(own)) if n == 0 or own[n] != own[n - 1]]
+    return [range(start, stop) for start, stop in pairwise([*starts, len(own)])]
 
 
 def _look(parts: Sequence[Any], listed: Sequence[str]) -> list[tuple[int, dict[str, list[Any]]]]:
@@ -391,7 +387,8 @@ def _lost(client: Any, left: Sequence[range]) -> Exception:
         return ClusterError(
             statement("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")
         )  # fmt: skip
-    return _Lost(", ".join(map(_said, left[:5])) if left else "the sums")
+    numbers = [str(number) for own in left for number in own]
+    return _Lost(f"partition {', '.join(numbers[:5])}" if left else "the sums")
 
 
 def _error(client: Any, future: Any, leaves: Sequence[Any], tasks: Sequence[range], label: str) -> Exception:

@@ -17,6 +17,7 @@ import uuid
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import groupby, pairwise
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield.data.columns import library_named
-from icefield.errors import ClusterError, InputError, complaint, statement
+from icefield.errors import ClusterError, IcefieldError, InputError, complaint, statement
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
@@ -186,7 +187,8 @@ class SparkOrigin(Backend):
     def _answered(self, model: Broadcast, task: Broadcast, rows: Any, work: _SparkWork) -> Any:
         """Partitions' outcomes; with a model that only Spark can ask, by one transform of all rows it is asked about."""
         asked = self._asked
-        if asked is None or not worker.asks(model.way, task.way):
+        read = asked is not None and set(asked.columns) <= set(rows.columns)
+        if asked is None or not read or not worker.asks(model.way, task.way):
             return rows.mapInArrow(work, FORM)
         outputs = len(asked.all_outputs)
         types, arrow = library_named("pyspark.sql.types"), library_named("pyarrow")
@@ -422,7 +424,8 @@ class _SparkAsking:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         number = _partition()
-        return rows_asked(partial(self.work.done, number), batches, self.form, self.outputs, number)
+        with _failing(number):
+            yield from rows_asked(partial(self.work.done, number), batches, self.form, self.outputs, number)
 
 
 class _SparkAnswering:
@@ -433,7 +436,18 @@ class _SparkAnswering:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         number = _partition()
-        yield _row(number, Answers(batches, number, self.outputs).run(partial(self.work.done, number)))
+        with _failing(number):
+            found = Answers(batches, number, self.outputs).run(partial(self.work.done, number))
+        yield _row(number, found)
+
+
+@contextmanager
+def _failing(number: int) -> Iterator[None]:
+    """Have icefield's own errors come to the driver as what they are."""
+    try:
+        yield
+    except IcefieldError as error:
+        raise worker.failed(Failure.of(number, error)) from error
 
 
 def _partition() -> int:
