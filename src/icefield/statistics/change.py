@@ -357,6 +357,10 @@ def _unit(column: Column) -> str:
 
 def _spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]:
     """How far the middle 90 % of a feature reach, and its range, in its own unit."""
+    return study.cache.once(("spread", feature), lambda: _found_spread(study, feature))
+
+
+def _found_spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]:
     known = study.rows.statistics.values(feature)
     numbers = known.column.to_float()
     finite = np.isfinite(numbers) & (known.weights > 0)
