@@ -51,7 +51,9 @@ def test_as_many_columns_as_rows_are_not_regressed_on(monkeypatch: pytest.Monkey
         surroundings(few).linear_guess(np.ones((120, 1)) * np.arange(120)[:, None], {0})
 
 
-def test_a_wide_table_s_support_is_looked_at_for_the_strongest_features(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wide_table_s_support_is_looked_at_for_the_strongest_features(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     whole = explainer(40).summary()
     monkeypatch.setattr(summary, "MOST_PAIRS", 400)
     monkeypatch.setattr(summary, "LEAST_SUPPORTED", 3)

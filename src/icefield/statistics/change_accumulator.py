@@ -85,7 +85,9 @@ class Own:
             later = before + np.int64(self.plus)
             if ((later > before) != (self.plus > 0)).any() and self.plus:
                 raise InputError(
-                    complaint("plus", f"leads beyond the times that the column {column.name!r} can hold", self.plus)
+                    complaint(
+                        "plus", f"leads beyond the times that the column {column.name!r} can hold", self.plus
+                    )
                 )
             return later.astype(dtype)
         numbers = own.astype(np.float64) * self.times + self.plus
@@ -283,7 +285,9 @@ def rows_at(table: Table, ends: Sequence[tuple[Feature, End]]) -> Table:
 def _moving_axes(table: Table, ends: Sequence[tuple[Feature, End]]) -> list[Axis]:
     """Where rows go: a value for every row, or one for all; nothing where they stay."""
     return [
-        feature.axis(end.value if isinstance(end, Fixed) else end.values(feature_column(feature, table)), table)
+        feature.axis(
+            end.value if isinstance(end, Fixed) else end.values(feature_column(feature, table)), table
+        )
         for feature, end in ends
         if not (isinstance(end, Own) and end.stays)
     ]

@@ -229,7 +229,9 @@ class TreesEngine:
         if unmoved is not None and (unmoved[0] is not sample.weights or unmoved[1] is not sample.codes):
             unmoved = None
         with (
-            Progress("walking the trees", total=sample.n_rows * self.sums.trees.size * len(moves)) as progress,
+            Progress(
+                "walking the trees", total=sample.n_rows * self.sums.trees.size * len(moves)
+            ) as progress,
             ThreadCrew(resources.threads or available_processors()) as crew,
             crew,
         ):

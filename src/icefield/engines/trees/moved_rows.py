@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def moved_rows(
-    model: TreeModel, encoder: EncodeOnce, table: Table, rows: EncodedRows | CodedRows, moves: Sequence[Sequence[Axis]]
+    model: TreeModel,
+    encoder: EncodeOnce,
+    table: Table,
+    rows: EncodedRows | CodedRows,
+    moves: Sequence[Sequence[Axis]],
 ) -> Moved:
     """The forest columns that any of the moves decides, with what they are in each of them.
 
