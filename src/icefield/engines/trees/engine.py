@@ -19,7 +19,7 @@ from icefield.engines.brute.engine import check_fits, lane_quantiles
 from icefield.engines.trees.axes import EncodedAxis, last_values_left, steps_of
 from icefield.engines.trees.boxes import boxes, put
 from icefield.engines.trees.encoded import EncodeOnce
-from icefield.engines.trees.moved_rows import moved_rows
+from icefield.engines.trees.moving_columns import moved_columns
 from icefield.engines.trees.packed_rows import MOST_POSITIONS, WORD, Moved, PackedRows
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.form import validate
@@ -269,7 +269,7 @@ class TreesEngine:
         return None if not sample.n_rows or rows.table is sample.table else rows
 
     def _moved(self, moves: Sequence[Sequence[Axis]], sample: Block, rows: Block) -> Moved:
-        return moved_rows(self.model, self.encoder, sample.table, cast(Any, rows.table), moves)
+        return moved_columns(self.model, self.encoder, sample.table, cast(Any, rows.table), moves)
 
     def _means(
         self, sample: Block, moved: Moved | None, resources: Resources, crew: ThreadCrew, progress: Progress

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from icefield.forest.tree_model import TreeModel
 
 
-def moved_rows(
+def moved_columns(
     model: TreeModel,
     encoder: EncodeOnce,
     table: Table,
