@@ -190,48 +190,59 @@ def test_trees_give_what_brute_force_gives_on_many_more(name: str, seed: int) ->
 # --- means of rows that move, each to an end of its own --------------------------------------------------
 
 
-def moved_means(both: Both, ask: Any, what: str) -> None:
+def moved_means(both: Both, method: str, *given: Any, **more: Any) -> None:
     """Both engines' means, and those of the trees with the spread, whose rows are asked one by one."""
-    found, expected, whole = ask(both.trees, False), ask(both.brute, False), ask(both.trees, True)
+
+    def asked(ex: Explainer, spread: bool) -> Any:
+        return getattr(ex, method)(*given, spread=spread, **more)
+
+    found, expected, whole = asked(both.trees, False), asked(both.brute, False), asked(both.trees, True)
+    what = f"{method} {given} {more}"
     for column in ("start", "end", "estimate"):
         _close(found[column], expected[column], both.allowed, f"{what} {column}, brute force")
         _close(found[column], whole[column], both.allowed, f"{what} {column}, with the spread")
     assert found["n_rows"].tolist() == expected["n_rows"].tolist(), what
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("name", DISTINCT)
 def test_means_of_moved_rows_are_those_of_brute_force(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found, draw = fitted(name), np.random.default_rng(11)
     n_rows = len(found.X)
-    options = {"weights": draw.random(n_rows) * (draw.random(n_rows) < 0.9), "by": draw.choice(["a", "b", "c"], n_rows)}
-    asked = []
+    options = {
+        "weights": draw.random(n_rows) * (draw.random(n_rows) < 0.9),
+        "by": draw.choice(["a", "b", "c"], n_rows),
+    }
+    answered = []
     known = TreesEngine.moved_means
 
     def noted(self: Any, moves: Any, *more: Any) -> Any:
         means = known(self, moves, *more)
-        asked.append(means is not None)
+        answered.append(means is not None)
         return means
 
     monkeypatch.setattr(TreesEngine, "moved_means", noted)
     for own in ({}, {**options, "scale": "raw" if found.raw else "response"}, options):
         both = Both.of(found, **own)
-        table = both.trees.table
-        numbers = [n for n in columns(both.trees) if table.column(n).kind == "float" and len(np.unique(table.column(n).values)) > 1]  # fmt: skip
-        for feature in numbers:
-            moved_means(both, lambda ex, s, f=feature: ex.change(f, plus=0.7, spread=s), f"{feature} plus")
-            moved_means(both, lambda ex, s, f=feature: ex.change(f, times=-1.5, spread=s), f"{feature} times")
-            moved_means(both, lambda ex, s, f=feature: ex.change(f, end=0.0, spread=s), f"{feature} to 0")
-            moved_means(both, lambda ex, s, f=feature: ex.slope(f, spread=s), f"{feature} slope")
+        by_name = {n: both.trees.table.column(n) for n in columns(both.trees)}
+        numbers = [
+            n for n, c in by_name.items() if c.kind == "float" and len(np.unique(c.values[~c.missing])) > 1
+        ]
+        for feature in numbers[:2]:
+            moved_means(both, "change", feature, plus=0.7)
+            moved_means(both, "change", feature, times=-1.5)
+            moved_means(both, "change", feature, end=0.0)
+            moved_means(both, "slope", feature, step=0.3)
         first, second = numbers[:2]
-        moved_means(both, lambda ex, s: ex.change({first: (0.0, 1.0), second: {"plus": 1}}, spread=s), "two")
-        moved_means(both, lambda ex, s: ex.change(first, plus=1, across={second: {"times": 2}}, spread=s), "across")
-        for feature in columns(both.trees):
-            values = [v for v in asked_values(both.trees, feature, found) if not is_missing_value(v)][:2]
-            if table.column(feature).kind == "categorical":
-                values = LEVELS[:2]
-            moved_means(both, lambda ex, s, f=feature, v=values: ex.change(f, *v, spread=s), f"{feature} {values}")
-    assert asked and all(asked)
+        moved_means(both, "change", {first: (0.0, 1.0), second: {"plus": 1}})
+        moved_means(both, "change", first, plus=1, across={second: {"times": 2}})
+        for feature, column in by_name.items():
+            if column.kind == "categorical":
+                moved_means(both, "change", feature, *LEVELS[:2])
+            else:
+                moved_means(both, "change", feature, *awkward_values(both.trees, feature, ())[:2])
+    assert answered
+    assert all(answered)
 
 
 # --- Grid("thresholds"): the whole step function ---------------------------------------------------

@@ -292,7 +292,7 @@ def _refuse_keyword(method: str, known: Sequence[str], given: Mapping[str, Any])
         )
     elif name == "kind":
         hint = "ice() gives individual curves, partial_dependence() their average, ale() accumulated local effects"
-    elif name in ("centered", "center", "centre"):
+    elif name in ("centered", "centred", "center", "centre"):
         hint = "write .center() after the answer"
     elif here in known:
         hint = f"write {here}=..."

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
 
 from icefield import Explainer
+from icefield.core.question import Axis, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.data.frame import table_of
-from icefield.engines.trees import averages
+from icefield.engines.trees import averages, encoded, layout
 from icefield.engines.trees.averages import RowCounting
+from icefield.engines.trees.coding import CodedRows
 from icefield.engines.trees.packed_rows import PackedRows
 from icefield.engines.trees.predictions import raw_predictions
 from icefield.threads import ThreadCrew
@@ -98,4 +103,66 @@ def test_predictions_are_those_of_blocks(model, rows, monkeypatch):
         expected = raw_predictions(own.model, own.sums, sample, crew, 2**28)
     np.testing.assert_array_equal(found[0], expected)
     np.testing.assert_array_equal(found[1], expected)
-    np.testing.assert_allclose(expected[:, 0], model.predict(X), rtol=1e-12)
+    np.testing.assert_allclose(expected[0, :, 0], model.predict(X), rtol=1e-12)
+
+
+FORMS = {
+    "float64": lambda X: X,
+    "float32": lambda X: X.astype(np.float32),
+    "by column": lambda X: np.asfortranarray(X),
+    "codes": lambda X: pd.DataFrame(X).astype(
+        {5: "float32"}
+    ),  # of several types, so that no matrix is at hand
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["mean", "probability"])
+def test_moved_rows_are_those_that_were_written(model, form, weighted, kind, monkeypatch):
+    """Own values moved for every row, one value for all, and rows that stay; counted at once, by blocks and with searches."""
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(5000, 6)), 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    monkeypatch.setattr(encoded, "FEW_VALUES", 1)
+    if kind == "probability":
+        model = lgb.LGBMClassifier(n_estimators=30, verbose=-1).fit(X, rng.random(5000) < 0.5)
+    given = FORMS[form](X)
+    options = {"weights": rng.random(5000), "by": rng.integers(0, 3, 5000)} if weighted else {}
+    study = Explainer(model, given, **options).study
+    engine, sample, names = study.plan.engine, study.sample, study.model.columns
+    assert isinstance(engine.encoder.kept(sample.table, Resources()), CodedRows) == (form == "codes")
+    own = np.asarray(given[5] if form == "codes" else given[:, 5], np.float64) * 2.0
+    moves = [
+        [
+            Axis(
+                names[5],
+                {names[5]: own.astype(np.asarray(given)[:, 5].dtype if form != "codes" else np.float32)},
+            )
+        ],
+        [],
+        [Axis(names[0], {names[0]: np.array([0.5])}), Axis(names[3], {names[3]: np.array([np.nan])})],
+    ]
+    written = [X.copy() for _ in moves]
+    written[0][:, 5], written[2][:, 0], written[2][:, 3] = own, 0.5, np.nan
+    expected = []
+    for one in written:
+        raw = (
+            model.predict_proba(FORMS[form](one))[:, 1:]
+            if kind == "probability"
+            else model.predict(one)[:, None]
+        )
+        expected.append([m.mean for m in block_moments(raw, sample, 0, 5000, False)])
+    for way in ("at once", "blocks", "searches"):
+        if way == "blocks":
+            monkeypatch.setattr(PackedRows, "are_alike", lambda *_: False)
+        elif way == "searches":
+            monkeypatch.setattr(layout, "BYTE_CUTS", 3)
+            monkeypatch.setattr(layout, "_LATEST", WeakKeyDictionary())
+        engine._unmoved.clear()
+        found = engine.moved_means(moves, sample, Resources(threads=2))
+        for moments, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose([m.mean for m in moments], wanted, rtol=1e-9, err_msg=way)
+        each = engine.moved_predictions(moves, sample.table, Resources(threads=2))
+        plain = [m.mean for m in block_moments(each[2], sample, 0, 5000, False)]
+        np.testing.assert_allclose(plain, expected[2], rtol=1e-9, err_msg=way)

@@ -88,9 +88,7 @@ def test_what_is_no_table_is_refused_with_its_line(
 
 @pytest.mark.parametrize("reader", [one_file, without_arrow, standard_input])
 @pytest.mark.parametrize("content", [b"\n", b"\r\n\r\n", b"  \n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
-def test_a_file_of_nothing_is_empty(
-    content: bytes, reader: Callable[[Path], Any], tmp_path: Path
-) -> None:
+def test_a_file_of_nothing_is_empty(content: bytes, reader: Callable[[Path], Any], tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(content)
     with pytest.raises(IcefieldError, match="`DATA` is empty"):
         reader(tmp_path / "a.csv")

@@ -351,6 +351,21 @@ def test_slopes_of_trees_are_changes_per_unit_over_the_step_that_is_said(engine)
     assert "step function" in repr(found)
 
 
+def test_jumps_at_the_data_s_own_values_are_no_derivative():
+    """A small step across one changes as much as a large one: per unit, any number."""
+    X = pd.DataFrame({"z": np.repeat(np.arange(5.0), 40), "x": np.tile(np.linspace(-1, 1, 40), 5)})
+
+    def stairs(rows):
+        return (
+            (rows["z"].to_numpy() >= 0.0) * 1.0 + 2.0 * (rows["z"].to_numpy() >= 2.0) + rows["x"].to_numpy()
+        )
+
+    ex = Explainer(stairs, X, row_by_row=True)
+    assert "step function" in repr(ex.slope("z"))
+    assert "derivative" in repr(ex.slope("x"))
+    assert abs(float(ex.slope("z")["estimate"][0])) < 10.0
+
+
 def test_dates_and_one_hot_groups():
     days = pd.Series(pd.date_range("2024-01-01", periods=60))
     X = pd.DataFrame(

@@ -12,6 +12,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from icefield import Explainer, progress
 from icefield.statistics import row_space, summary
+from icefield.statistics.combinations import Combinations
 from icefield.statistics.support import surroundings
 
 
@@ -51,7 +52,9 @@ def test_as_many_columns_as_rows_are_not_regressed_on(monkeypatch: pytest.Monkey
         surroundings(few).linear_guess(np.ones((120, 1)) * np.arange(120)[:, None], {0})
 
 
-def test_a_wide_table_s_support_is_looked_at_for_the_strongest_features(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wide_table_s_support_is_looked_at_for_the_strongest_features(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     whole = explainer(40).summary()
     monkeypatch.setattr(summary, "MOST_PAIRS", 400)
     monkeypatch.setattr(summary, "LEAST_SUPPORTED", 3)
@@ -71,6 +74,24 @@ def test_a_wide_table_s_support_is_looked_at_for_the_strongest_features(monkeypa
     assert [effect.support is None for effect in some.effects.values()] == [False] * 10 + [True] * 30
     monkeypatch.setattr(summary, "MOST_PAIRS", 1)
     assert np.isfinite(explainer(40).summary()["outside"]).sum() == 3
+
+
+def test_of_very_many_columns_few_are_tried_for_what_never_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(300, 30)).astype(float)
+    X[:, 1] = np.where(X[:, 0] == 1, 0.0, X[:, 1])  # never both
+    model = HistGradientBoostingRegressor(max_iter=5).fit(X, 3 * X[:, 0] + 2 * X[:, 1] + X[:, 2])
+    whole = Explainer(model, X).summary()
+    monkeypatch.setattr(summary, "MOST_PAIRS", 90)
+    monkeypatch.setattr(summary, "LEAST_SUPPORTED", 3)
+    monkeypatch.setattr(row_space, "MOST_BESIDE", 10)
+    coded = []
+    known = Combinations._coded
+    monkeypatch.setattr(Combinations, "_coded", lambda self, name: coded.append(name) or known(self, name))
+    some = Explainer(model, X).summary()
+    assert set(coded) == {0, 1, 2}
+    np.testing.assert_array_equal(some["outside"][:3], whole["outside"][:3])
+    assert some["outside"][0] > 0
 
 
 def test_curves_beyond_the_budget_are_read_and_let_go() -> None:

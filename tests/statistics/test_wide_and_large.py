@@ -45,6 +45,17 @@ def test_pairs_of_a_wide_table_are_refused_with_their_number(engine: str, method
     assert len(explainer.interactions([0, 1, 2], method=method, overall=False).pairs()["strength"]) == 3
 
 
+@pytest.mark.parametrize("engine", MODELS)
+def test_a_summary_of_very_many_columns_is_refused_with_its_size(engine: str) -> None:
+    explainer = Explainer(MODELS[engine].fit(X, Y), X, memory=2**20)
+    with pytest.raises(
+        BudgetError,
+        match=r"summary of 300 features would take about 11 MB, over 8 times the budget of 1 MB.*about 209 fit",
+    ):
+        explainer.summary()
+    assert len(explainer.summary(range(3))["feature"]) == 3
+
+
 def test_single_curves_of_many_columns_hold_no_table_of_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 

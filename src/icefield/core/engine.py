@@ -108,6 +108,11 @@ class Engine(Protocol):
         each move takes predictions of its own.
         """
 
+    def moved_predictions(
+        self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources
+    ) -> Float | None:
+        """Every row's predictions after each of such moves, ``(moves, rows, outputs)``; None likewise."""
+
     def local_sums(self, standing: Placement, resources: Resources) -> PlaceSums | None:
         """Sums of the changes when rows move to the neighbouring points, for all axes together.
 

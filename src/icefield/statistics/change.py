@@ -359,6 +359,10 @@ def _unit(column: Column) -> str:
 
 def _spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]:
     """How far the middle 90 % of a feature reach, and its range, in its own unit."""
+    return study.cache.once(("spread", feature), lambda: _found_spread(study, feature))
+
+
+def _found_spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]:
     known = study.rows.statistics.values(feature)
     numbers = known.column.to_float()
     finite = np.isfinite(numbers) & (known.weights > 0)
@@ -374,7 +378,7 @@ def _spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]
 
 
 def _is_stepped(study: Study, fine: Contrast, coarse: Contrast) -> bool:
-    """Whether small steps of most rows change nothing where larger ones do."""
+    """Whether most rows that a larger step changes are changed by a small one not at all, or nearly as much."""
     if study.plan.trees is not None:
         return True
     chosen = choose_rows(min(TRIED_ROWS, study.sample.n_rows), study.sample.n_rows, study.seed)
@@ -385,9 +389,13 @@ def _is_stepped(study: Study, fine: Contrast, coarse: Contrast) -> bool:
         tried.add(block)
         if tried.kept is None:
             return False
-        changed.append((tried.kept[..., CHANGE] != 0).any(axis=1))
+        changed.append(np.abs(tried.kept[..., END] - tried.kept[..., START]).max(axis=1))
     small, large = changed
-    return bool(large.any() and (large & ~small).sum() > large.sum() / 2)
+    # Whole numbers have no smaller step than 2, and rows may stand right at a jump.
+    is_smaller = coarse.usual_way > 4 * fine.usual_way
+    as_jumps = (small == 0) | ((small > large / 2) & is_smaller)
+    moved = large > 0
+    return bool(moved.any() and (moved & as_jumps).sum() > moved.sum() / 2)
 
 
 # --- the answer ------------------------------------------------------------------------------------------

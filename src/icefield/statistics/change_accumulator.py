@@ -85,7 +85,9 @@ class Own:
             later = before + np.int64(self.plus)
             if ((later > before) != (self.plus > 0)).any() and self.plus:
                 raise InputError(
-                    complaint("plus", f"leads beyond the times that the column {column.name!r} can hold", self.plus)
+                    complaint(
+                        "plus", f"leads beyond the times that the column {column.name!r} can hold", self.plus
+                    )
                 )
             return later.astype(dtype)
         numbers = own.astype(np.float64) * self.times + self.plus
@@ -99,12 +101,16 @@ class Own:
         elif (numbers != np.floor(numbers)).any():
             return numbers
         else:
-            lost = (numbers < np.iinfo(dtype).min) | (numbers > np.iinfo(dtype).max)
-            exact = self.times == 1 and self.limits is None  # also beyond what a float holds
+            limits = np.iinfo(dtype)
+            lost = (numbers < limits.min) | (numbers >= limits.max + 1.0)
             found = np.where(lost, 0.0, numbers).astype(dtype)
-            if exact and not lost.any():
-                found = (own.astype(np.int64) + np.int64(self.plus)).astype(dtype)
-                lost |= (found > own) != (self.plus > 0) if self.plus else False  # around the end of what the column holds
+            if self.times == 1 and self.limits is None and abs(self.plus) < 2**63:
+                # Also beyond what a float holds; there, whoever leaves at one end comes in at the other.
+                moved = own.astype(np.int64) + np.int64(self.plus)
+                found = moved.astype(dtype)
+                lost = (moved < limits.min) | (moved > limits.max)
+                if dtype.itemsize == moved.itemsize:
+                    lost = (found > own) != (self.plus > 0) if self.plus else np.zeros(len(own), bool)
         if lost.any():
             raise InputError(
                 complaint("times" if self.times != 1 else "plus",
@@ -181,6 +187,10 @@ class Contrast:
 
     def predictions(self, plan: Plan, table: Table, resources: Resources) -> Float:
         """What is predicted of rows at every corner, ``(rows, outputs, corners)``."""
+        moves = [_moving_axes(table, ends) for ends in self.corners]
+        found = plan.engine.moved_predictions(moves, table, resources)
+        if found is not None:
+            return np.ascontiguousarray(found.transpose(1, 2, 0))
         question = Question((), spread=False, rows=np.arange(table.n_rows), averaged=False)
         corners = [
             np.asarray(plan.engine.answer([question], Block(rows_at(table, ends)), resources)[0].curves)
@@ -275,7 +285,9 @@ def rows_at(table: Table, ends: Sequence[tuple[Feature, End]]) -> Table:
 def _moving_axes(table: Table, ends: Sequence[tuple[Feature, End]]) -> list[Axis]:
     """Where rows go: a value for every row, or one for all; nothing where they stay."""
     return [
-        feature.axis(end.value if isinstance(end, Fixed) else end.values(feature_column(feature, table)), table)
+        feature.axis(
+            end.value if isinstance(end, Fixed) else end.values(feature_column(feature, table)), table
+        )
         for feature, end in ends
         if not (isinstance(end, Own) and end.stays)
     ]

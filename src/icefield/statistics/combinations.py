@@ -153,15 +153,16 @@ class Combinations:
         more = np.random.default_rng(study.seed).permutation(more)[: max(0, ROWS - len(rows))]
         self.rows, self.looked_at = np.concatenate([rows, np.sort(more)]), len(rows)
         self._study = study
+        self.among: Sequence[Any] = study.model.columns  # columns that may exclude values of others
         self._known: dict[Any, tuple[NDArray[np.int16], bool]] = {}
         self._joints: dict[Any, NDArray[np.int16]] = {}
 
     @cached_property
     def _are_levels(self) -> dict[Any, bool]:
-        """For every column whether its values are levels: few numbers, or no numbers at all."""
+        """For every column, of those that count, whether its values are levels: few numbers, or no numbers at all."""
         table, first = self._study.sample.table, self.rows[: self.looked_at]
         found = {}
-        for name, column in columns_at(table, self._study.model.columns, first):
+        for name, column in columns_at(table, self.among, first):
             if column.kind == "other":
                 continue
             # A column that has many values among the first rows has many; only the others are looked at further.

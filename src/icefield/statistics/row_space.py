@@ -31,6 +31,7 @@ RIDGE = 1e-6
 GROUPS = 8
 MOST_LEVELS = 100  # of a column that the linear guess looks at: the most frequent among the rows
 TOGETHER = 16  # columns whose associations with all others are found at a time
+MOST_BESIDE = 2_000  # columns whose levels are all tried beside a feature's
 AT_A_TIME = 4_000  # columns that others are compared with at a time
 MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by descent, not by chance
 
@@ -163,8 +164,13 @@ class Surroundings:
         return [names[first : first + AT_A_TIME] for first in range(0, len(names), AT_A_TIME)]
 
     def expect(self, names: Iterable[Any]) -> None:
-        """Say which columns will be asked about, in their order: those that follow each other are looked up together."""
+        """Say which columns will be asked about, in their order: those that follow each other are looked up together.
+
+        Of very many columns, what never occurs together is looked for among these alone.
+        """
         self._order = [name for name in names if name in self.columns]
+        if len(self.columns) > MOST_BESIDE:
+            self.combinations.among = self._order
 
     @cached_property
     def _order(self) -> list[Any]:

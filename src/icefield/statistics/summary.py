@@ -18,6 +18,7 @@ from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Drawable, Effect
 from icefield.effect.data_support import Support
+from icefield.errors import BudgetError, Setting, statement, worded
 from icefield.progress import Progress
 from icefield.statistics.ale import ales_beforehand
 from icefield.statistics.decision import Decisions, decisions_beside
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 4_000_000  # of a feature and a column that are looked at for associations
 LEAST_SUPPORTED = 100  # features that are compared with all columns, however many these are
+A_FEATURE = 40_000  # bytes that are kept of one: its curve, its grid, its histogram and what is said of it
+BUDGETS = 8  # memory budgets that a summary may take
 OUTPUT_LINES = 5  # features whose effect on several outputs is told
 
 
@@ -96,6 +99,7 @@ def summary(
     Parameters are those of `Explainer.summary`.
     """
     asked = listed_features(features, study.model.columns)
+    _check_fits(len(asked), study.resources.memory)
     made, (effects,) = decisions_beside(study, asked, Curved(grid), rows=rows)
     around = surroundings(study)
     found = {}
@@ -125,6 +129,21 @@ def summary(
             f"each is compared with {counted(len(study.model.columns))} columns"
         )
     return _table(study, made, supported, "; ".join(filter(None, (made.note, left_out))))
+
+
+def _check_fits(n_features: int, memory: int) -> None:
+    """Refuse so many features that what is kept of them would take the machine's memory."""
+    size, fitting = n_features * A_FEATURE, max(LEAST_SUPPORTED, BUDGETS * memory // A_FEATURE)
+    if n_features > fitting:
+        raise BudgetError(
+            statement(
+                f"A summary of {counted(n_features)} features would take about {size / 2**20:,.0f} MB, over {BUDGETS} times the budget of "
+                f"{memory / 2**20:,.0f} MB.",
+                worded("choose some features, such as the first of importance(), with ",
+                       Setting("features", ..., python="features=[...]"),
+                       f" (about {counted(fitting)} fit), or raise Explainer(memory=...)"),
+            )
+        )  # fmt: skip
 
 
 def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: str) -> Summary:

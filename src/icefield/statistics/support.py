@@ -53,6 +53,7 @@ TAIL = 0.05  # share of the data on either side
 CLEARLY = 0.05  # more of the moved rows that another choice of coordinates must tell from real ones
 Found = TypeVar("Found")
 REMEMBERED = 1_000  # columns up to which what surrounds the data's rows is kept
+SPACES = 100  # columns up to which the space around each is kept, a megabyte at most
 SAME = 1e-13  # squared distance of two rows at the same point, at most: rounding
 NEIGHBOURS = 3  # distance to the third neighbour: one odd row does not vouch for a whole area
 
@@ -146,9 +147,9 @@ def surroundings(study: Study) -> Surroundings:
     return _remembered(study, "surroundings", lambda: Surroundings(study, _reference_rows(study)))
 
 
-def _remembered(study: Study, what: Any, make: Callable[[], Found]) -> Found:
-    """Surroundings, or a space among them, made once, where they take little room."""
-    return study.cache.once(what, make) if len(study.model.columns) <= REMEMBERED else make()
+def _remembered(study: Study, what: Any, make: Callable[[], Found], most: int = REMEMBERED) -> Found:
+    """Surroundings, or a space among them, made once, where they take little room: of at most so many columns."""
+    return study.cache.once(what, make) if len(study.model.columns) <= most else make()
 
 
 def _reference_rows(study: Study) -> NDArray[np.intp]:
@@ -208,7 +209,9 @@ def moved_inside(
     A function of the features' values: for each one per row, or one for all.
     """
     around = surroundings(study)
-    space = _remembered(study, ("telling space", *features), lambda: _telling_space(around, features))
+    # One column at a time: of all sets of several there are too many to keep.
+    most = SPACES if len(features) == 1 else 0
+    space = _remembered(study, ("telling space", *features), lambda: _telling_space(around, features), most)
 
     def inside_at(values: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
         rows = space.found.matrix[places]

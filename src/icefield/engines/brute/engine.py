@@ -97,6 +97,9 @@ class BruteEngine:
     def moved_means(self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources) -> None:
         """Declined: every move is asked for itself."""
 
+    def moved_predictions(self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources) -> None:
+        """Declined likewise."""
+
     def local_sums(self, standing: Placement, resources: Resources) -> None:
         """Declined: features share no predictions."""
 

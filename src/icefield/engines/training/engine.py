@@ -97,6 +97,9 @@ class TrainingEngine:
     def moved_means(self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources) -> None:
         """Declined: there are no rows."""
 
+    def moved_predictions(self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources) -> None:
+        """Declined likewise."""
+
     def local_sums(self, standing: Placement, resources: Resources) -> None:
         """Declined likewise."""
 

@@ -45,7 +45,7 @@ class _PartRows(PackedRows):
     """The part of the rows that is being counted; what all parts have in common stays."""
 
     def __init__(self, engine: TreesEngine, n_groups: int, totals: WeightTotals | None) -> None:
-        self.model, self._totals = engine.model, totals
+        self.model, self._totals, self.moved = engine.model, totals, None
         self.n_segments = n_groups + 1
         self.block = min(BLOCK, MOST_POSITIONS - WORD * (n_groups + 2))
         self.words = -(-self.block // WORD) + (self.n_segments if self.n_segments > 1 else 0)
@@ -158,7 +158,7 @@ class CountAccumulator(QuestionAccumulator):
             for _ in threads.map(work, self._rows.blocks):
                 pass
             for mine in lent.made:
-                counters += mine.counters
+                counters += mine.counters[0]
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
         axes = self._encoded(questions)

@@ -19,7 +19,7 @@ from icefield.engines.brute.engine import check_fits, lane_quantiles
 from icefield.engines.trees.axes import EncodedAxis, last_values_left, steps_of
 from icefield.engines.trees.boxes import boxes, put
 from icefield.engines.trees.encoded import EncodeOnce
-from icefield.engines.trees.moved_rows import moved_rows
+from icefield.engines.trees.moving_columns import moved_columns
 from icefield.engines.trees.packed_rows import MOST_POSITIONS, WORD, Moved, PackedRows
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.form import validate
@@ -223,25 +223,55 @@ class TreesEngine:
 
         None where there are too many groups for one walk, or no room to keep the rows as the forest sees them.
         """
-        rows = self.encoder.sample(sample, resources)
-        if not sample.n_rows or sample.n_groups > MOST_GROUPS or rows.table is sample.table:
+        rows = self._to_move(sample, resources)
+        if rows is None or sample.n_groups > MOST_GROUPS:
             return None
         moving = [axes for axes in moves if axes]
         unmoved = self._unmoved.get(sample.table)
-        known = unmoved is not None and unmoved[0] is sample.weights and unmoved[1] is sample.codes
+        if unmoved is not None and (unmoved[0] is not sample.weights or unmoved[1] is not sample.codes):
+            unmoved = None
         with (
-            Progress("walking the trees", total=sample.n_rows * self.sums.trees.size * len(moves)) as progress,
+            Progress(
+                "walking the trees", total=sample.n_rows * self.sums.trees.size * len(moves)
+            ) as progress,
             ThreadCrew(resources.threads or available_processors()) as crew,
             crew,
         ):
-            if len(moving) < len(moves) and (unmoved is None or not known):
+            if len(moving) < len(moves) and unmoved is None:
                 (own,) = self._means(rows, None, resources, crew, progress)
                 unmoved = self._unmoved[sample.table] = (sample.weights, sample.codes, own)
-            found = iter(())
+            found: Iterator[list[Moments]] = iter(())
             if moving:
-                moved = moved_rows(self.model, self.encoder, sample.table, cast(Any, rows.table), moving)
+                moved = self._moved(moving, sample, rows)
                 found = iter(self._means(rows, moved, resources, crew, progress))
-        return [next(found) if axes else unmoved[2] for axes in moves]
+        kept = [] if unmoved is None else unmoved[2]
+        return [next(found) if axes else kept for axes in moves]
+
+    def moved_predictions(
+        self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources
+    ) -> Float | None:
+        """Every row's prediction after each of some moves, ``(moves, rows, outputs)``.
+
+        None where there is no room to keep the rows as the forest sees them.
+        """
+        from icefield.engines.trees.predictions import raw_predictions
+
+        sample = Block(table)
+        rows = self._to_move(sample, resources)
+        if rows is None:
+            return None
+        with ThreadCrew(resources.threads or available_processors()) as crew, crew:
+            moved = self._moved(moves, sample, rows)
+            raw = raw_predictions(self.model, self.sums, rows, crew, resources.memory, moved)
+        return raw if self.additive else np.stack([self._link(one) for one in raw])
+
+    def _to_move(self, sample: Block, resources: Resources) -> Block | None:
+        """Rows as the forest sees them, which do not have to be made again when some columns move."""
+        rows = self.encoder.sample(sample, resources)
+        return None if not sample.n_rows or rows.table is sample.table else rows
+
+    def _moved(self, moves: Sequence[Sequence[Axis]], sample: Block, rows: Block) -> Moved:
+        return moved_columns(self.model, self.encoder, sample.table, cast(Any, rows.table), moves)
 
     def _means(
         self, sample: Block, moved: Moved | None, resources: Resources, crew: ThreadCrew, progress: Progress

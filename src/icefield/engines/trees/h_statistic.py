@@ -225,7 +225,8 @@ class AveragesAtRows:
     def _by_leaves(self, columns: tuple[int, ...], others: tuple[int, ...]) -> Float:
         counted = self.counted
         if not others:  # the predictions themselves
-            return raw_predictions(self.model, counted.sums, self.rows.sample, counted.crew, counted.memory)[0].T
+            (raw,) = raw_predictions(self.model, counted.sums, self.rows.sample, counted.crew, counted.memory)
+            return raw.T
         curves = self._with_counted_shares(columns, others)
         found = np.empty((len(counted.sums.outputs), self.rows.sample.n_rows))
         for start, stop, values in curves.reduced(self.rows.sample, lambda *block: block[2][:, 0].T):

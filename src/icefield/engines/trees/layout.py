@@ -155,18 +155,25 @@ class Layout:
         self, columns: tuple[int, ...]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], kernels.ValueTables]:
         """Of forest columns: the coded ones whose values go straight to bits, the others, where they are, and tables."""
-        if columns not in self._by_columns:
+        found = self._by_columns.get(columns)
+        if found is None:
             moving = np.isin(self.column, columns)
             straight, searched = (way[moving[way]] for way in self._ways)
             place = np.zeros(self.n_columns, np.int32)
             place[moving] = [columns.index(column) for column in self.column[moving].tolist()]
             none = np.zeros((self.n_columns, 0), np.uint8)
             tables = self._tables(place, none, none, np.zeros(self.n_columns, np.uint8), straight)
-            self._by_columns[columns] = (straight, searched, place, tables)
-        return self._by_columns[columns]
+            found = (straight, searched, place, tables)
+            self._by_columns.clear()  # of the latest question alone
+            self._by_columns[columns] = found
+        return found
 
     @cached_property
-    def _by_columns(self) -> dict[tuple[int, ...], Any]:
+    def _by_columns(
+        self,
+    ) -> dict[
+        tuple[int, ...], tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], kernels.ValueTables]
+    ]:
         return {}
 
     def encode_stored(

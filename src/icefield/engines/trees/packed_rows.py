@@ -98,12 +98,15 @@ class PackedRows:
 
     def __init__(self, model: TreeModel, sample: Block, block: int, moved: Moved | None = None) -> None:
         self.model, self.sample, self.block, self.moved = model, sample, block, moved
-        self.n_moves = 1 if moved is None else len(moved.values)
         self.n_segments = 1 if sample.codes is None else sample.n_groups + 1
         # A row in no group belongs to the last segment.
         segment = None if sample.codes is None else np.where(sample.codes < 0, sample.n_groups, sample.codes)
         self.weights = WholeWeights.of(sample.weights, segment, self.n_segments)
         self.words = -(-block // WORD) + (self.n_segments if self.n_segments > 1 else 0)
+
+    @property
+    def n_moves(self) -> int:
+        return 1 if self.moved is None else len(self.moved.values)
 
     @property
     def blocks(self) -> list[tuple[int, int]]:

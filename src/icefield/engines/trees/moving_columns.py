@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from icefield.forest.tree_model import TreeModel
 
 
-def moved_rows(
-    model: TreeModel, encoder: EncodeOnce, table: Table, rows: EncodedRows | CodedRows, moves: Sequence[Sequence[Axis]]
+def moved_columns(
+    model: TreeModel,
+    encoder: EncodeOnce,
+    table: Table,
+    rows: EncodedRows | CodedRows,
+    moves: Sequence[Sequence[Axis]],
 ) -> Moved:
     """The forest columns that any of the moves decides, with what they are in each of them.
 
