@@ -3,7 +3,7 @@
 # Modules that only some questions need are imported where they are: a first curve loads nothing else.
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
