@@ -127,7 +127,7 @@ LARGE = {
     "PartFields": "the parts of an Effect by their short names",
     "Reading": "the statements of `Effect.reading`, each with the number it rests on",
     "Options": "one for each keyword of `plot`",
-    "Controller": "what a client of the explorer sees of a study",
+    "ReportPage": "one for each part of a report",
 }
 
 # Keywords that are not spelled out, and why: everything else says what it takes.

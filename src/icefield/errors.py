@@ -135,16 +135,16 @@ class Complaint(str):
         known = isinstance(fields, dict) and fields.keys() <= {"parameter", "problem", "hint", "received"}
         if not known or not all(isinstance(value, str | None) for value in fields.values()):
             raise ValueError("these are not the fields of a message")
-        received = _Shown(fields["received"]) if "received" in fields else ...
+        received = _Received(fields["received"]) if "received" in fields else ...
         return cls.of(fields.get("parameter"), fields.get("problem") or "", received, fields.get("hint"))
 
     def __reduce__(self) -> Any:
         # What was received may be anything, a lambda for one: across processes goes what the message shows.
-        received = self.received if self.received is ... else _Shown(brief(self.received))
+        received = self.received if self.received is ... else _Received(brief(self.received))
         return Complaint.of, (self.parameter, self.problem, received, self.hint)
 
 
-class _Shown(str):
+class _Received(str):
     """What another process had received, as its message shows it."""
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Drawable, Effect
 from icefield.effect.data_support import Support
-from icefield.errors import BudgetError, Setting, statement, worded
+from icefield.errors import BudgetError, statement
 from icefield.progress import Progress
 from icefield.statistics.ale import ales_beforehand
 from icefield.statistics.decision import Decisions, decisions_beside
@@ -139,9 +139,8 @@ def _check_fits(n_features: int, memory: int) -> None:
             statement(
                 f"A summary of {counted(n_features)} features would take about {size / 2**20:,.0f} MB, over {BUDGETS} times the budget of "
                 f"{memory / 2**20:,.0f} MB.",
-                worded("choose some features, such as the first of importance(), with ",
-                       Setting("features", ..., python="features=[...]"),
-                       f" (about {counted(fitting)} fit), or raise Explainer(memory=...)"),
+                f"choose some features, such as the first of importance(), with features=[...] (about {counted(fitting)} fit), "
+                "or raise Explainer(memory=...)",
             )
         )  # fmt: skip
 

@@ -124,38 +124,9 @@ class Layout:
         if searched.size:
             self.pack(codes, position, searched, bits)
 
-    def move(
-        self,
-        values: NDArray[np.float64],
-        columns: tuple[int, ...],
-        position: NDArray[np.int32],
-        codes: NDArray[np.int32],
-        bits: NDArray[np.uint64],
-        *,
-        all_codes: bool = False,
-    ) -> None:
-        """Write over what `load` wrote of some forest columns, which take these values instead."""
-        straight, searched, place, tables = self._moving(columns)
-        if straight.size:
-            kernels.pack_values(
-                matrix=values, tables=tables, position=position, first_word=0, words=bits.shape[1], bits=bits
-            )
-        coded = np.concatenate([straight, searched]) if all_codes else searched
-        if coded.size:
-            self.encode(values, position, coded, codes, place)
-        if searched.size:
-            self.pack(codes, position, searched, bits)
-
-    def moves(self, columns: tuple[int, ...], values: NDArray[np.float64]) -> kernels.Moves:
-        """What kernels that pack rows themselves are given of columns that move; `values` are of one move after another."""
-        straight, _, place, _ = self._moving(columns)
-        return kernels.Moves(values=values, chosen=straight, column=place)
-
-    def _moving(
-        self, columns: tuple[int, ...]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], kernels.ValueTables]:
-        """Of forest columns: the coded ones whose values go straight to bits, the others, where they are, and tables."""
-        found = self._by_columns.get(columns)
+    def moving(self, columns: tuple[int, ...]) -> MovingColumns:
+        """What it takes to write over some forest columns; kept for the latest ones."""
+        found = self._latest_moving.get(columns)
         if found is None:
             moving = np.isin(self.column, columns)
             straight, searched = (way[moving[way]] for way in self._ways)
@@ -163,17 +134,13 @@ class Layout:
             place[moving] = [columns.index(column) for column in self.column[moving].tolist()]
             none = np.zeros((self.n_columns, 0), np.uint8)
             tables = self._tables(place, none, none, np.zeros(self.n_columns, np.uint8), straight)
-            found = (straight, searched, place, tables)
-            self._by_columns.clear()  # of the latest question alone
-            self._by_columns[columns] = found
+            found = MovingColumns(self, straight, searched, place, tables)
+            self._latest_moving.clear()
+            self._latest_moving[columns] = found
         return found
 
     @cached_property
-    def _by_columns(
-        self,
-    ) -> dict[
-        tuple[int, ...], tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], kernels.ValueTables]
-    ]:
+    def _latest_moving(self) -> dict[tuple[int, ...], MovingColumns]:
         return {}
 
     def encode_stored(
@@ -269,6 +236,54 @@ class Layout:
 
 
 _LATEST: WeakKeyDictionary[Forest, tuple[bytes, Layout]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class MovingColumns:
+    """Forest columns that take other values than the rows have.
+
+    Attributes
+    ----------
+    layout : the layout whose bits and codes are written
+    straight, searched : coded columns whose values go straight to bits, and those that take a code and a search for each
+    place : of each coded column, its column among the values that are given
+    tables : of the values that go straight to bits
+    """
+
+    layout: Layout
+    straight: NDArray[np.int32]
+    searched: NDArray[np.int32]
+    place: NDArray[np.int32]
+    tables: kernels.ValueTables
+
+    def write(
+        self,
+        values: NDArray[np.float64],
+        position: NDArray[np.int32],
+        codes: NDArray[np.int32],
+        bits: NDArray[np.uint64],
+        *,
+        all_codes: bool = False,
+    ) -> None:
+        """Write over what `Layout.load` wrote of these columns."""
+        if self.straight.size:
+            kernels.pack_values(
+                matrix=values,
+                tables=self.tables,
+                position=position,
+                first_word=0,
+                words=bits.shape[1],
+                bits=bits,
+            )
+        coded = np.concatenate([self.straight, self.searched]) if all_codes else self.searched
+        if coded.size:
+            self.layout.encode(values, position, coded, codes, self.place)
+        if self.searched.size:
+            self.layout.pack(codes, position, self.searched, bits)
+
+    def moves(self, values: NDArray[np.float64]) -> kernels.Moves:
+        """What kernels that pack rows themselves are given; `values` are of one move after another."""
+        return kernels.Moves(values=values, chosen=self.straight, column=self.place)
 
 
 def laid_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) -> Layout:

@@ -127,7 +127,7 @@ class PackedRows:
         own = stored_rows(self.model, table.whole if isinstance(table, FilteredRows) else table)
         matrix = own.by_row if isinstance(own, CodedRows) else own
         moved = Moved((), np.empty((1, 0, len(matrix)))) if self.moved is None else self.moved
-        moves = layout.moves(moved.columns, moved.all_moves(start, stop))
+        moves = layout.moving(moved.columns).moves(moved.all_moves(start, stop))
         return {"matrix": matrix[start:stop], "tables": layout.tables_for(own), "moves": moves}
 
     def here(self, start: int, stop: int) -> NDArray[np.uint64]:
@@ -225,7 +225,7 @@ class Workspace:
             return
         by_row = self.codes_by_row.size > 0
         values = moved.part(number, start, start + position.size)
-        self.layout.move(values, moved.columns, position, self.codes, self.bits, all_codes=by_row)
+        self.layout.moving(moved.columns).write(values, position, self.codes, self.bits, all_codes=by_row)
         if by_row:
             self.codes_by_row[:] = self.codes.T
 
