@@ -24,10 +24,8 @@ from icefield.plots.panels import Bars, Dots, EdgeText, Line, Margin, Mark, Pane
 from icefield.wording.names import abbreviated, wrapped
 
 LEGEND_WIDTH = 22  # characters
-LEGEND_SHARE, WIDE = (
-    0.25,
-    6.0,
-)  # of the width that a legend may take beside a panel; inches of a figure in which it may take more
+LEGEND_SHARE = 0.25  # of the width, which a legend may take beside a panel
+WIDE = 6.0  # inches of a figure in which it may take more
 SOLID_EDGE, SOLID_LABEL = 0.5, 44  # of the width that a lower edge takes in space; letters of its label
 
 

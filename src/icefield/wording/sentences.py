@@ -144,10 +144,12 @@ def missing_words(reading: Reading, name: str = "it", brief: bool = False) -> st
 def _tail(reading: Reading, tail: Tail, text: Callable[[Any], str]) -> str:
     moves = "rises" if tail.change > 0 else "falls"
     where = f"{tail.side} {text(tail.at)} ({_percent(tail.share)} of the data)"
-    on = reading.one_directional and (tail.change > 0) == (reading.direction == "increasing") == (
+    goes_on = (
         tail.side == "above"
+        and reading.one_directional
+        and (tail.change > 0) == (reading.direction == "increasing")
     )
-    return f"{where} it {moves} by {'another ' if on else ''}{size_text(reading, abs(tail.change))}"
+    return f"{where} it {moves} by {'another ' if goes_on else ''}{size_text(reading, abs(tail.change))}"
 
 
 def _place(reading: Reading, value: Any, unit: bool = True) -> str:
