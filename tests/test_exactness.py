@@ -204,7 +204,7 @@ def moved_means(both: Both, method: str, *given: Any, **more: Any) -> None:
     assert found["n_rows"].tolist() == expected["n_rows"].tolist(), what
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(23)
 @pytest.mark.parametrize("name", DISTINCT)
 def test_means_of_moved_rows_are_those_of_brute_force(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found, draw = fitted(name), np.random.default_rng(11)
