@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from icefield.explore.answers import code_answers, filters, first_answer, row_answers, view_answers
+from icefield.explore.answers import about_all, filters, one_row, other_views, state_code
 from icefield.explore.asked import Asked, Memory
 from icefield.explore.messages import SLOTS, VERSION, AnswerPart, BadMessage, number_of, slot_of
 from icefield.explore.slots import Parts, Slot, SlotJob, error_part
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from icefield.explore.controller import Controller
 
 HANDLERS: dict[str, Callable[[Asked], Parts]] = {
-    "open": first_answer.about, "rows": filters.filtered, "curve": filters.curve, "compare": filters.compared,
-    "surface": view_answers.surface, "ale": view_answers.local, "observed": view_answers.means, "regions": view_answers.regions, "audit": view_answers.audited,
-    "points": view_answers.scatter, "row": row_answers.pick, "whatif": row_answers.what_if, "code": code_answers.written,
+    "open": about_all.about, "rows": filters.filtered, "curve": filters.curve, "compare": filters.compared,
+    "surface": other_views.surface, "ale": other_views.local, "observed": other_views.means, "regions": other_views.regions, "audit": other_views.audited,
+    "points": other_views.scatter, "row": one_row.pick, "whatif": one_row.what_if, "code": state_code.written,
 }  # fmt: skip
 
 
@@ -58,7 +58,7 @@ class Session:
 
     def lines(self, state: Mapping[str, Any]) -> list[str]:
         """The Python lines that give what a state shows."""
-        return code_answers.lines(Asked(state, self.controller, self._memory))
+        return state_code.lines(Asked(state, self.controller, self._memory))
 
     def close(self, seconds: float = 0.0) -> None:
         """Stop everything that is being worked at for this client; wait for it so many seconds."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.explore.answers.shown import Shown
+from icefield.explore.answers.shown_feature import ShownFeature
 from icefield.explore.asked import Asked
 from icefield.explore.messages import AnswerPart, BadMessage
 from icefield.explore.rules import condition_words, in_words
@@ -44,7 +44,7 @@ def filtered(asked: Asked) -> Parts:
     yield AnswerPart(head, arrays)
     if not count:
         return
-    show = Shown(own, view, feature, positions)
+    show = ShownFeature(own, view, feature, positions)
     for place, part in enumerate((w for w in WANTED if w in wanted), 2):
         head = {"part": part, "of": parts, "rows": count, "done": place == parts}
         if part == "curves":
@@ -70,7 +70,7 @@ def curve(asked: Asked) -> Parts:
     view, feature, positions = asked.view, asked.feature(), asked.positions
     if positions is not None and not len(positions):
         raise BadMessage("The filter keeps no row.", "rule")
-    show = Shown(asked.controller, view, feature, positions)
+    show = ShownFeature(asked.controller, view, feature, positions)
     yield show.curve({"part": "curve", "of": 2, "done": False})
     yield show.band({"part": "band", "of": 2, "done": True})
 
@@ -89,7 +89,7 @@ def compared(asked: Asked) -> Parts:
             counts.append(own.study.sample.n_rows if positions is None else len(positions))
             if not counts[-1]:
                 raise BadMessage(f"Cohort {number + 1} keeps no row.", f"rules[{number}]")
-            curves.append(Shown(own, view, feature, positions).effect().average)
+            curves.append(ShownFeature(own, view, feature, positions).effect().average)
         yield AnswerPart(
             {"part": "compared", "done": True, "feature": feature, "rows": counts},
             {"y": ("f8", np.stack(curves))},
@@ -99,7 +99,7 @@ def compared(asked: Asked) -> Parts:
     curves = []
     for number in range(len(own.models.names)):
         other = asked.about({**asked.message, "model": number}).view
-        curves.append(Shown(own, other, feature, positions).effect().average)
+        curves.append(ShownFeature(own, other, feature, positions).effect().average)
     yield AnswerPart(
         {"part": "compared", "done": True, "feature": feature, "names": own.models.names},
         {"y": ("f8", np.stack(curves))},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from icefield.explore import code as python_code
-from icefield.explore.answers.view_answers import REGION_ROWS
+from icefield.explore.answers.other_views import REGION_ROWS
 from icefield.explore.asked import Asked
 from icefield.explore.messages import AnswerPart, BadMessage, number
 from icefield.explore.slots import Parts

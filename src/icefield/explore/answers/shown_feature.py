@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ShownFeature:
     """One feature of some rows, seen by one view."""
 
     controller: Controller
