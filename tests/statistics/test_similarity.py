@@ -8,7 +8,8 @@ import pytest
 
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import table_of
-from icefield.statistics.similarity import ComparedLevels, _ColumnInOrder, _ColumnOfLevels, similarity_orders
+from icefield.statistics import similarity
+from icefield.statistics.similarity import ComparedLevels, similarity_orders
 
 
 def order(level, others, weights=None):
@@ -67,7 +68,7 @@ def by_definition(codes, known, weights, others):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_distances_of_several_categories_together_are_those_of_each_by_definition(seed, rng):
+def test_distances_of_several_categories_together_are_those_of_each_by_definition(seed, monkeypatch):
     rng, n = np.random.default_rng(seed), 400
     gaps = lambda own, share: np.where(rng.random(n) < share, None, own)  # noqa: E731
     frame = pd.DataFrame(
@@ -85,17 +86,12 @@ def test_distances_of_several_categories_together_are_those_of_each_by_definitio
     for name in "ab":
         column = table.column(name)
         compared.append(ComparedLevels(column.stored_codes, ~column.missing & (weights > 0), weights, [name]))
-    for one in compared:
-        names = [table.column(name) for name in frame if name not in one.own]
-        expected = by_definition(one.codes, one.known, weights, names)
-        found = sum(
-            one.distances(_ColumnOfLevels(c) if c.kind == "categorical" else _ColumnInOrder(c, True))
-            for c in names
+    # What orders are made of, with a category's own column among all columns.
+    distances = []
+    monkeypatch.setattr(similarity, "_in_order", lambda _, distance: distances.append(distance))
+    similarity_orders(compared, [table.column(name) for name in frame])
+    for one, found in zip(compared, distances, strict=True):
+        others = [table.column(name) for name in frame if name not in one.own]
+        np.testing.assert_allclose(
+            found, by_definition(one.codes, one.known, weights, others), rtol=0, atol=1e-13
         )
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
-    together = similarity_orders(compared, [table.column(name) for name in frame])
-    alone = [
-        similarity_orders([one], [table.column(name) for name in frame if name not in one.own])[0]
-        for one in compared
-    ]
-    assert [order.tolist() for order, _ in together] == [order.tolist() for order, _ in alone]
