@@ -55,18 +55,24 @@ def version() -> str:
 
 
 def check_changelog(number: str) -> None:
-    """The changelog begins with this version, and says what breaks."""
+    """The changelog begins with this version and with what it breaks; a release has one date, in the changelog and where it is cited."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     first = text.split("\n## ")[1]
     release = re.sub(r"\.?(dev|a|b|rc)\d+$", "", number)
-    if not first.startswith(release):
+    if not first.startswith(f"{release} ("):
         sys.exit(f"CHANGELOG.md begins with {first.splitlines()[0]!r}, and the version is {number}")
-    if "**Changed" not in first:
+    if not re.match(r"[^\n]*\n\n### What breaks\n\n\S", first):
         sys.exit(
-            f"CHANGELOG.md does not say what {release} breaks: an entry begins with **Changed, or says that nothing does"
+            f"CHANGELOG.md does not begin {release} with what breaks, or with a line that says that nothing does"
         )
-    if number == release and "unreleased" in first.splitlines()[0]:
-        sys.exit(f"CHANGELOG.md still calls {release} unreleased")
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    date = re.search(r"^date-released: (\S+)$", cited, re.M)
+    if number == release and (
+        date is None
+        or first.splitlines()[0] != f"{release} ({date[1]})"
+        or f"\nversion: {release}\n" not in cited
+    ):
+        sys.exit(f"CHANGELOG.md and CITATION.cff do not say that {release} was released on one date")
 
 
 def built() -> list[Path]:

@@ -70,7 +70,7 @@ def _read(effect: Effect) -> Any:
 draw_effects_by(_drawn, _image)
 read_effects_by(_read)
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Audit",

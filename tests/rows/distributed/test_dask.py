@@ -244,7 +244,10 @@ def test_progress_comes_from_dask(client, dd, plain, monkeypatch):
     assert all(0 <= done <= tasks for done, tasks in seen)
 
 
-def test_ctrl_c_ends_the_job_there(client, dd, plain, tmp_path, interrupting):
+def test_ctrl_c_ends_the_job_there(client, dd, plain, tmp_path, interrupting, monkeypatch):
+    monkeypatch.setattr(
+        backend, "ROWS_A_TASK", 1
+    )  # a block is one call of the model, and what runs ends with it
     interrupting((tmp_path / "began").exists)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):

@@ -370,7 +370,7 @@ def _gathered(
             yield from found
     except BaseException:
         within(lambda: client.cancel([*tops, *leaves], force=True), FAREWELL)
-        within(lambda: client.run(worker.stop, job, wait=False), FAREWELL)
+        within(lambda: client.run(worker.stop, job), FAREWELL)
         raise
 
 
