@@ -13,6 +13,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,3 +123,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for name, text in report.user_properties:
             if name == "printed":
                 terminalreporter.write_line(text)
+
+
+@pytest.fixture
+def here(capfd: pytest.CaptureFixture[str]) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The command in this process: exit status, and what it printed, as a process of its own gives them."""
+
+    from icefield.cli import commands
+
+    def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
+        line, code = [str(a) for a in arguments], 0
+        try:
+            commands.run(line)
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        printed = capfd.readouterr()
+        return subprocess.CompletedProcess(line, code, printed.out, printed.err)
+
+    return run

@@ -64,8 +64,10 @@ def test_stored_results_say_when_where_and_how_and_are_what_pages_say(path: Path
         "learner": "learner-intervals.md",
         "tests": "learner-intervals.md",
         "explorer": "explorer.md",
+        "small_files": "stores.md",
         "explorer_large": "explorer.md",
     }
+    pages |= dict.fromkeys(("kills", "clusters", "partitions", "merging"), "clusters.md")
     if path.stem in pages:  # whose page shows the stored table itself
         assert f"```{{measured}} {path.stem}\n" in (DOCS / pages[path.stem]).read_text(encoding="utf-8")
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -13,7 +12,7 @@ import icefield
 from icefield import Comparison, Effect
 from icefield.effect import Drawable, drawing
 from icefield.errors import InputTypeError
-from icefield.plots.options import CHOICES, ONE_WAY_KINDS, TWO_WAY_KINDS, Options
+from icefield.plots.options import CHOICES, DEFAULTS, ONE_WAY_KINDS, TWO_WAY_KINDS
 from icefield.statistics.conditional import Conditional
 from icefield.statistics.importance import Importance
 from icefield.statistics.interactions import Interactions
@@ -21,7 +20,6 @@ from icefield.statistics.regions import Regions
 from icefield.statistics.summary import Summary
 
 WHOLE = [Effect, Comparison, Conditional, Regions, Summary]
-DEFAULTS = {field.name: field.default for field in fields(Options)}
 
 
 def keywords(plot: Any) -> dict[str, Any]:

@@ -272,7 +272,7 @@ MUTATIONS = [
     ),
     *_of(
         "engines/trees/layout.py", "tests/kernels/test_packing.py tests/engines/test_frames.py",
-        ("(own == self.cut_count[:, None])", "(own < 0)"),
+        ("(own == self.search.count[:, None])", "(own < 0)"),
         ("alike = ((codes == size) & ~missing)", "alike = ((codes == size) | missing)"),
         ("place = coding.place[self.column]", "place = self.column"),
     ),
@@ -355,7 +355,7 @@ MUTATIONS = [
     ),
     *_of(
         NATIVE + "counting.cpp", "tests/kernels/test_kernel_counting.py tests/engines/test_row_counting.py",
-        ("walk.buffers(0, w) = first_bits(n - w * WORD)", "walk.buffers(0, w) = ~u64{0}"),
+        ("u64 kept = first_bits(n - w * WORD)", "u64 kept = ~u64{0}"),
         ("<< p;", "<< 0;"),
         ("count[s] = origin[s] - counter[s]", "count[s] = counter[s]"),
         ("+= a.weight_of[row]", "+= 1"),

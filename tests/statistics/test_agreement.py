@@ -83,7 +83,7 @@ def _ranking(
     ex: Any, labels: list[Any], called: dict[Any, str], importance: Any, page: Any, summary: Any
 ) -> list[str]:
     names = [called[label] for label in labels]
-    bars, *others = importance_picture(importance, "importance", Options()).panels
+    bars, *others = importance_picture(importance, "importance", Options.of({})).panels
     orders = {
         "importance": [called[label] for label in dict.fromkeys(importance["feature"].tolist())],
         "cards": [card.full for card in page.features],
@@ -197,7 +197,7 @@ def _captions(ex: Any, name: Any, reading: Any, table: Any) -> list[str]:
     """What stands below pictures."""
     found = []
     effect = ex.partial_dependence(name, support=True)
-    for panel in effect_picture(effect, Options()).panels:
+    for panel in effect_picture(effect, Options.of({})).panels:
         parallel = "run parallel" in panel.note
         if parallel and reading.curves_differ:
             found.append(f"{name}: {panel.note!r} below the picture of {reading}")
@@ -207,7 +207,9 @@ def _captions(ex: Any, name: Any, reading: Any, table: Any) -> list[str]:
         rows = re.search(r"over ([\d,]+) rows", panel.note)
         if rows and int(rows.group(1).replace(",", "")) != effect.n_rows:
             found.append(f"{name}: {panel.note!r} of {effect.n_rows} rows")
-    titles = [panel.title for panel in regions_picture(table.effect, table.effect.groups, Options()).panels]
+    titles = [
+        panel.title for panel in regions_picture(table.effect, table.effect.groups, Options.of({})).panels
+    ]
     for title, rule, rows in zip(titles, table["rule"].tolist(), table["rows"].tolist(), strict=True):
         if not title.startswith(rule[:20]) or not title.endswith(f"({rows}\u00a0rows)"):
             found.append(f"{name}: a picture is called {title!r}, the region {rule!r} of {rows} rows")
@@ -280,7 +282,7 @@ def _labels(ex: Any, label: Any, name: str, reading: Any, card: Any, page: Any) 
     if differ is not None and differ.group(1) != f"{card.models[0].heterogeneity:.2f}":
         found.append(f"{name}: {card.panel.readings[0]!r} beside {card.models[0].heterogeneity:.2f}")
     effect = ex.partial_dependence(label)
-    panel = effect_picture(effect, Options()).panels[0]
+    panel = effect_picture(effect, Options.of({})).panels[0]
     if not panel.x.label.startswith(name) or not card.panel.axis.label.startswith(name):
         found.append(f"{name}: an axis is called {panel.x.label}, on the card {card.panel.axis.label}")
     if panel.x.label.split("\u2002")[0] != feature_label(effect.naming, label):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield import kernels
 from icefield.typing import Float
 
 FEW = 2**14  # values that are partitioned as they are
@@ -36,6 +35,8 @@ def values_at_ranks(values: Float, ranks: NDArray[np.int64]) -> Float:
 
 def _between_brackets(values: Float, ranks: NDArray[np.int64]) -> Float | None:
     """The values of these ranks; None where brackets or cells do not tell the values apart."""
+    from icefield import kernels  # small questions leave them alone
+
     size = len(values)
     sample = np.sort(values[:: size // SAMPLE])
     first, last = (
