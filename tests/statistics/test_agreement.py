@@ -116,7 +116,10 @@ def _opening(page: Any, labels: list[Any], called: dict[Any, str], summary: Any)
             found.append(f"the opening says {page.lede!r}, the table {movement}")
         if any(summary.readings[one].hidden for one in responding[:3]) != ("not on average" in page.lede):
             found.append(f"the opening says {page.lede!r} of {summary.readings[most]}")
-        sizes = [float(size) for size in re.findall(r"(?:by |\(|, )([\d.]+) (?:robust )?SD\b", page.lede)]
+        sizes = [
+            float(size)
+            for size in re.findall(r"(?:by |\(|, )([\d.]+) (?:robust )?SD\b(?! (?:higher|lower))", page.lede)
+        ]
         if sizes and [sd_text(size) for size in movement[: len(sizes)]] != [sd_text(size) for size in sizes]:
             found.append(f"the opening says {page.lede!r}, the table {movement}")
     if page.lede != page_sentence(summary.opening):
