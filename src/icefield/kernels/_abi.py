@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "8e7645440d19595827a4c20353c058d00ef7f02a464df4753abf698b6da86bbf"  # of the header
+STAMP = "eb586eecb28e59598c62b0399ab8f1d1b9fe439d48eb618b3082a4c4f7380118"  # of the header
 
 DONE = 0
 STOPPED = 1

@@ -355,9 +355,9 @@ struct CountRowsArguments {
 
 // Rows of each code, by column, among those whose bit is set.
 struct CountCodesArguments {
-    Table<const u8> codes;   // [columns, rows]
-    List<const u64> here;    // [kept_words]
-    Table<i64> counts;       // [columns, 256]
+    Table<const u8> codes;  // [columns, rows]
+    List<const u64> here;   // [kept_words]
+    Table<i64> counts;      // [columns, 256]
 };
 
 struct ResolveArguments {
