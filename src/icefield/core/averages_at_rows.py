@@ -42,7 +42,7 @@ def averages_at_rows(
 ) -> None:
     """Partial dependence of sets of features at rows' own values.
 
-    At all rows of the sample where the engine gets them in one walk, else at a seeded sample crossed with itstudy.
+    At all rows of the sample where the engine gets them in one walk, else at a seeded sample crossed with itself.
     """
     columns = [moving_columns(features) for features in sets.values()]
     sample = study.sample
