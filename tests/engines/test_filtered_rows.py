@@ -139,3 +139,17 @@ def test_codes_are_counted_where_a_bit_is_set(n_rows):
             here=np.zeros(1, np.uint64),
             counts=np.zeros((1, 256), np.int64),
         )
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "frame"])
+@pytest.mark.parametrize("asked", [{"start": -1.0, "end": 1.0}, {"plus": 0.5}], ids=["values", "plus"])
+def test_a_change_of_chosen_rows_moves_those_rows_and_no_others(kind, asked):
+    # Between values rows are counted where they lie; moved from their own values they are taken out first.
+    X, y = _matrix(kind)
+    model, name = _model(X, y), "a" if kind == "frame" else 0
+    mask = MASKS["half"](np.random.default_rng(2))
+    ex = Explainer(model, X, threads=1)
+    ex.effects(spread=False)  # rows are kept encoded from here on
+    given = {"rows": mask, "spread": False, **asked}
+    brute = Explainer(model, X, engine="brute", threads=1).change(name, **given)["estimate"]
+    np.testing.assert_allclose(ex.change(name, **given)["estimate"], brute, rtol=1e-9, atol=1e-12)
