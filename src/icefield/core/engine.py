@@ -44,7 +44,7 @@ class Context:
 class Engine(Protocol):
     """Anything that answers questions about one model on one scale.
 
-    Every engine says all it can do: what it has no way to give, it declines with None.
+    What an engine has no way to give, it declines with None, as what is not written out for it does here.
     """
 
     @property

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.engine import Offer, TreeReading
+from icefield.core.engine import Engine, Offer, TreeReading
 from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.counts import counted
@@ -35,8 +35,6 @@ from icefield.threads import ThreadCrew
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
-    from icefield.core.engine import Context
-    from icefield.core.placement import Placement
     from icefield.data.frame import Table
     from icefield.models.model import Model
 
@@ -50,8 +48,8 @@ def offer(reading: TreeReading) -> Offer:
     return Offer(BruteEngine(reading.model), "brute force")
 
 
-class BruteEngine:
-    """Answers questions by predicting on replaced rows."""
+class BruteEngine(Engine):
+    """Answers questions by predicting on replaced rows; what would take a walk over trees it declines."""
 
     name = travels_as = "brute"
     additive = False
@@ -61,15 +59,6 @@ class BruteEngine:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-
-    def accumulator(self, moving: Sequence[Sequence[Sequence[Any]]], context: Context) -> None:
-        """Declined: every block is asked for itself."""
-
-    def own_averages(self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources) -> None:
-        """Declined: every row would be crossed with every other."""
-
-    def thresholds(self, column: Any, table: Table) -> None:
-        """Declined: the model is not read."""
 
     def steps(self, table: Table) -> dict[Any, tuple[Float, Float]]:
         """None: the model is not read."""
@@ -93,20 +82,6 @@ class BruteEngine:
                 found += sign * predict_at(self.model, table, rows, axes, at)
                 progress.advance()
         return found
-
-    def moved_means(self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources) -> None:
-        """Declined: every move is asked for itself."""
-
-    def moved_predictions(self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources) -> None:
-        """Declined likewise."""
-
-    def local_sums(self, standing: Placement, resources: Resources) -> None:
-        """Declined: features share no predictions."""
-
-    def step_extremes(
-        self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
-    ) -> None:
-        """Declined: every step costs a prediction."""
 
     def answer(self, questions: Sequence[Question], sample: Block, resources: Resources) -> list[Answer]:
         """One answer per question, in their order."""
@@ -170,17 +145,16 @@ class _QuestionWork:
         kept = self.question.rows
         # As predictions come, grid point after grid point: written in runs, and turned once complete.
         curves = None if kept is None else np.empty((self.outputs, self.size, len(kept)))
-        slab = self._slab() if self.question.quantiles else self.size
+        slab = self.size
+        if (
+            self.question.quantiles
+        ):  # exact ones: grid points whose predictions for all rows fit half the budget
+            slab = max(1, int(self.memory // (16 * self.sample.n_rows * self.outputs)))
         parts = [
             self._part(low, min(low + slab, self.size), curves, progress)
             for low in range(0, self.size, slab)
         ]  # fmt: skip
         return self._assemble(parts, curves)
-
-    def _slab(self) -> int:
-        """Grid points whose predictions for all rows fit half the budget, for exact quantiles."""
-        per_point = 8 * self.sample.n_rows * self.outputs
-        return max(1, int(self.memory // (2 * per_point)))
 
     # --- asking --------------------------------------------------------------------------------
 
@@ -371,21 +345,18 @@ def lane_quantiles(
 def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> None:
     """Refuse what would not fit the budget, with the size it would take."""
     points = int(np.prod(question.shape))
-    if question.rows is not None and (size := 8 * outputs * len(question.rows) * points) > memory:
-        fitting = max(1, int(memory // (8 * outputs * points)))
-        raise BudgetError(
-            statement(
-                f"{counted(len(question.rows))} individual curves x {counted(points)} grid points would take "
-                f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
-                f"keep a sample of the curves with rows={fitting} (averages still use every row), or raise Explainer(memory=...)",
-            )
-        )  # fmt: skip
-    if question.quantiles and (size := 8 * outputs * n_rows) > memory:
-        fitting = max(1, int(memory // (8 * outputs)))
-        raise BudgetError(
-            statement(
-                f"Exact quantiles need every row's prediction at a grid point at once: {counted(n_rows)} rows would take "
-                f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
-                f"use a sample with rows={fitting}, or raise Explainer(memory=...)",
-            )
-        )
+    kept = question.rows
+    if kept is not None:
+        what = f"{counted(len(kept))} individual curves x {counted(points)} grid points"
+        instead = "keep a sample of the curves with rows={} (averages still use every row)"
+        _check_size(len(kept), 8 * outputs * points, memory, what, instead)
+    if question.quantiles:
+        what = f"Exact quantiles need every row's prediction at a grid point at once: {counted(n_rows)} rows"
+        _check_size(n_rows, 8 * outputs, memory, what, "use a sample with rows={}")
+
+
+def _check_size(rows: int, per_row: int, memory: int, what: str, instead: str) -> None:
+    if (size := per_row * rows) > memory:
+        sizes = f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB."
+        hint = instead.format(max(1, int(memory // per_row)))
+        raise BudgetError(statement(f"{what} would take {sizes}", f"{hint}, or raise Explainer(memory=...)"))

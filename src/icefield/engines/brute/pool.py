@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendabl
 from icefield.errors import EngineError, complaint
 from icefield.models.pace import Pace
 from icefield.models.sharing import alone, copies_help, private_copy, settings_for_threads, shareable
-from icefield.threads import Task, Workers, available_processors
+from icefield.threads import Workers, available_processors
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -107,29 +108,26 @@ class Pool:
         Calls are drawn only as they can be worked on: one at a time while the pace is still finding
         out how large they may be, and later two a worker, so that memory stays bounded.
         """
-        if self._threads is None:
-            for block, points in calls:
-                values, seconds = _guarded(self._model, block, points)
-                pace.learn(values.shape[0] * values.shape[1], seconds)
-                yield values
-            return
-        waiting: deque[Task[tuple[Float, float]]] = deque()
+        waiting: deque[Callable[[], tuple[Float, float]]] = deque()
         for block, points in calls:
-            waiting.append(self._submit(self._threads, block, points))
-            while len(waiting) > (0 if pace.searching else 2 * self.workers):
+            waiting.append(self._submitted(block, points))
+            while len(waiting) > (0 if self._threads is None or pace.searching else 2 * self.workers):
                 yield self._next(waiting, pace)
         while waiting:
             yield self._next(waiting, pace)
 
-    def _submit(self, threads: Workers, block: CallRows, points: Points) -> Task[tuple[Float, float]]:
-        if self._processes is not None:
-            return threads.submit(self._processes.ask, block, points)
-        return threads.submit(contextvars.copy_context().run, self._ask_in_thread, block, points)
-
-    def _next(self, waiting: deque[Task[tuple[Float, float]]], pace: Pace) -> Float:
-        values, seconds = waiting.popleft().result()
+    def _next(self, waiting: deque[Callable[[], tuple[Float, float]]], pace: Pace) -> Float:
+        values, seconds = waiting.popleft()()
         pace.learn(values.shape[0] * values.shape[1], seconds)
         return values
+
+    def _submitted(self, block: CallRows, points: Points) -> Callable[[], tuple[Float, float]]:
+        """What gives the answer to a call, once a thread has it."""
+        if self._threads is None:
+            return partial(_guarded, self._model, block, points)
+        if self._processes is not None:
+            return self._threads.submit(self._processes.ask, block, points).result
+        return self._threads.submit(contextvars.copy_context().run, self._ask_in_thread, block, points).result
 
     def _ask_in_thread(self, block: CallRows, points: Points) -> tuple[Float, float]:
         with self._settings():
