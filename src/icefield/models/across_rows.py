@@ -15,6 +15,7 @@ import numpy as np
 
 from icefield.data.frame import Table
 from icefield.errors import InputError, complaint
+from icefield.forest.check import with_missing
 from icefield.libraries.registry import library_of
 from icefield.typing import Float, Positions
 
@@ -100,10 +101,7 @@ def looks_across_rows(predict: Callable[[Table], Float], table: Table) -> bool:
 def _tried(table: Table) -> Positions:
     """A few rows, those with missing values first: what imputes by the batch shows only there."""
     some = table.slice(0, min(SEARCHED_ROWS, table.n_rows))
-    gone = np.zeros(some.n_rows, dtype=bool)
-    for name in some.names:
-        gone |= some.column(name).missing
-    holey = np.flatnonzero(gone)[: TRIED_ROWS // 4]
+    holey = np.flatnonzero(with_missing(some))[: TRIED_ROWS // 4]
     spread = np.linspace(0, table.n_rows - 1, min(TRIED_ROWS, table.n_rows)).astype(np.intp)
     return np.concatenate([holey, np.setdiff1d(spread, holey)])[: max(TRIED_ROWS, 2)]
 
