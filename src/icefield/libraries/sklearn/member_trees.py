@@ -63,11 +63,8 @@ def read_voting(model: Any, table: Table) -> TreeModel:
     if is_classifier and model.voting != "soft":
         raise CannotRead(f"VotingClassifier with voting={model.voting!r} counts labels")
     members = [read(member, table) for member in model.estimators_]
-    weights = (
-        np.ones(len(members))
-        if model.weights is None
-        else np.asarray(internal(model, "_weights_not_none"), float)
-    )
+    given = model.weights is not None
+    weights = np.asarray(internal(model, "_weights_not_none") if given else np.ones(len(members)), float)
     n_response = len(model.classes_) if is_classifier else 1
     for member in members:
         if _n_response(member) != n_response:
@@ -79,7 +76,7 @@ def read_voting(model: Any, table: Table) -> TreeModel:
 def read_bagging(model: Any, table: Table) -> TreeModel:
     """An average over members that each see their own columns, as a plain numeric matrix."""
     check_width(table, model.n_features_in_)
-    check_numeric(table.slice(0, min(table.n_rows, 100)))
+    check_numeric(table)
     is_classifier = hasattr(model, "classes_")
     members, targets = [], []
     for estimator, features in zip(model.estimators_, model.estimators_features_):

@@ -83,7 +83,7 @@ class _TreeWalk:
     def forest(self, roots: list[int], n_columns: int) -> Forest:
         column, threshold, missing_left, set_number = map(np.array, zip(*self.rows))
         children = np.array(self.children)
-        nodes = Nodes.of(
+        nodes = Nodes(
             column=column, threshold=threshold, missing_left=missing_left, set_number=set_number,
             left=children[:, 0], right=children[:, 1], value=np.array(self.values),
         )  # fmt: skip
