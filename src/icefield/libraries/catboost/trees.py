@@ -19,6 +19,7 @@ from icefield.forest import links
 from icefield.forest.build import Nodes, tree_model
 from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule, Unused, check_numeric, check_width
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
+from icefield.libraries.catboost import CLASSES
 from icefield.libraries.catboost.format import NESTED, SYMMETRIC, ExportError, exported, stored_loss
 from icefield.libraries.catboost.predictions import BINARY, EXPONENT, response_type
 from icefield.libraries.class_path import class_path
@@ -37,11 +38,6 @@ RAW_LOSSES = {
 NO_CATEGORY = "which CatBoost does not take for a category"
 USERS_OWN = "PythonUserDefinedPerObject"
 NAN_GOES_LEFT = {"AsIs": True, "AsFalse": True, "AsTrue": False}
-
-CLASSES = {
-    "catboost.core.CatBoost", "catboost.core.CatBoostRegressor", "catboost.core.CatBoostClassifier",
-    "catboost.core.CatBoostRanker",
-}  # fmt: skip
 
 
 def tree_reader(model: Any) -> Callable[[Any, Table], TreeModel] | None:

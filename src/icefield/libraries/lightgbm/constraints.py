@@ -21,7 +21,7 @@ def declared(model: Any) -> Declared:
     together = found["interaction_constraints"]
     method = found["monotone_constraints_method"] or "basic"
     return Declared(
-        signs([int(part) for part in monotone.split(",")]) if monotone else {},
+        signs(monotone),
         tuple(tuple(one) for one in json.loads(f"[{together}]")) if together else (),
         f"monotone_constraints_method {method}" if monotone else "",
     )

@@ -31,6 +31,7 @@ from icefield.forest.encode import (
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
+from icefield.libraries.lightgbm import CLASSES
 from icefield.libraries.lightgbm.format import (
     CATEGORICAL,
     DEFAULT_LEFT,
@@ -66,11 +67,6 @@ PREDICT_SWITCHES = {
     "contrib", "start_iteration_predict", "num_iteration_predict",
 }  # fmt: skip
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2
-
-CLASSES = {
-    "lightgbm.basic.Booster", "lightgbm.sklearn.LGBMModel", "lightgbm.sklearn.LGBMRegressor",
-    "lightgbm.sklearn.LGBMClassifier", "lightgbm.sklearn.LGBMRanker",
-}  # fmt: skip
 
 
 def tree_reader(model: Any) -> Callable[[Any, Table], TreeModel] | None:

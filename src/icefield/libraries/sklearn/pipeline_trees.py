@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from icefield.forest.encode import RefusedValue
 from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.libraries.reading import read
+from icefield.libraries.sklearn.column_ways import passes_through
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def read_pipeline(model: Any, table: Table) -> TreeModel:
     """Read a fitted pipeline that ends in something that can be read itself."""
     from icefield.data.frame import table_of
 
-    if all(step is None or step == "passthrough" for _, step in model.steps[:-1]):
+    if all(passes_through(step) for _, step in model.steps[:-1]):
         return read(model.steps[-1][1], table)
     head = table.slice(0, min(table.n_rows, 100))
     try:

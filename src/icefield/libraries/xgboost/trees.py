@@ -31,6 +31,7 @@ from icefield.forest.encode import (
 )
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
+from icefield.libraries.xgboost import CLASSES
 from icefield.libraries.xgboost.format import LOG_OBJECTIVES, Learner, booster_of, is_wrapper, saved
 
 if TYPE_CHECKING:
@@ -51,12 +52,6 @@ TREE_FIELDS = {
     "base_weights", "categories", "categories_nodes", "categories_segments", "categories_sizes",
     "default_left", "id", "left_children", "loss_changes", "parents", "right_children",
     "split_conditions", "split_indices", "split_type", "sum_hessian", "tree_param", "leaf_weights",
-}  # fmt: skip
-
-CLASSES = {
-    "xgboost.core.Booster", "xgboost.sklearn.XGBModel", "xgboost.sklearn.XGBRegressor",
-    "xgboost.sklearn.XGBClassifier", "xgboost.sklearn.XGBRanker", "xgboost.sklearn.XGBRFRegressor",
-    "xgboost.sklearn.XGBRFClassifier",
 }  # fmt: skip
 
 
