@@ -18,11 +18,10 @@ from icefield.errors import InputError, ModelError, complaint
 from icefield.libraries.adapter import type_name
 from icefield.libraries.spark_ml.predictors import Predictor, predictor_of
 from icefield.libraries.spark_ml.stages import (
-    Assembled,
     NotKnown,
     Step,
+    assembled,
     inputs_of,
-    needed,
     outputs_of,
     rows_columns,
     run,
@@ -58,9 +57,8 @@ class SparkMLModel:
     vector: str
     predictor: Predictor
     labels: tuple[Any, ...] = ()
-    unchecked: list[Any] = field(
-        default_factory=list, repr=False
-    )  # Spark's transforms, until they were compared
+    # Spark's transforms, until they were compared
+    unchecked: list[Any] = field(default_factory=list, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "unchecked": []}
@@ -78,11 +76,11 @@ class SparkMLModel:
         """The vectors of some rows."""
         if self.steps:
             return run(self.steps, self._named(table), self.vector)
-        return run((Assembled(table.names, (self.vector,), keep=True),), table, self.vector)
+        return run((assembled(table.names, self.vector, keep=True),), table, self.vector)
 
     def drives(self, table: Table) -> dict[Any, tuple[int, ...]]:
         """By column of the rows that alone decides slots of the vector, these; `NotKnown` names slots that several decide."""
-        steps = self.steps or (Assembled(table.names, (self.vector,)),)
+        steps = self.steps or (assembled(table.names, self.vector, keep=True),)
         found: dict[Any, tuple[int, ...]] = {}
         looked_at = self.predictor.looked_at
         for slot, sources in enumerate(slots_of(steps, self.vector)):
@@ -150,16 +148,10 @@ class SparkMLTransforms:
     def columns(self) -> tuple[str, ...] | None:
         if self.vector is not None:
             return self.slots or None
-        stages = stages_of(self.native)
-        if not self.known:
-            return None
+        stages = stages_of(self.native) if self.known else []
         made = {name for stage in stages for name in outputs_of(stage)}
-        read = [
-            name
-            for stage in stages
-            for name in inputs_of(stage)
-            if name not in made and not _is_label(stage, stages)
-        ]
+        own = [name for stage in stages if not _is_label(stage, stages) for name in inputs_of(stage)]
+        read = [name for name in own if name not in made]
         return tuple(dict.fromkeys(read)) if made and read else None
 
     @cached_property
@@ -203,12 +195,11 @@ class SparkMLTransforms:
         as_array = library_named("pyspark.ml.functions").vector_to_array
         try:
             found = self.native.transform(frame)
-            answer = (
-                functions.array(functions.col(column).cast("double"))
-                if kind == "prediction"
-                else as_array(column)
+            number = functions.col(column)
+            is_number = kind == "prediction"
+            return found.withColumn(
+                into, functions.array(number.cast("double")) if is_number else as_array(column)
             )
-            return found.withColumn(into, answer)
         except Exception as error:
             raise self._failed("a frame of Spark's", error) from error
 
@@ -281,23 +272,19 @@ def stand_in(model: Any, vectors: Mapping[str, tuple[str, ...]] | None = None) -
 def _steps(stages: list[Any], vector: str, vectors: Mapping[str, tuple[str, ...]]) -> tuple[Step, ...]:
     """The steps from the rows' columns to the vector."""
     names = _features_cols(stages[-1]) or vectors.get(vector, ())
-    on_the_way, wanted = [], {vector}
+    steps: tuple[Step, ...] = ()
+    wanted = {vector}
     for stage in reversed(stages[:-1]):
-        if wanted & set(outputs_of(stage)):
-            on_the_way.append(step_of(stage))
-            wanted |= set(on_the_way[-1].inputs)
-    steps = needed(on_the_way[::-1], vector)
-    return steps if steps or not names else (Assembled(tuple(names), (vector,), keep=True),)
+        if made := wanted & set(outputs_of(stage)):
+            steps = (step_of(stage), *steps)
+            wanted = (wanted - made) | set(steps[0].inputs)
+    return steps if steps or not names else (assembled(tuple(names), vector, keep=True),)
 
 
 def _features_cols(last: Any) -> tuple[str, ...]:
     """Columns that XGBoost takes without a vector."""
-    given = (
-        last.hasParam("features_cols")
-        and last.isDefined("features_cols")
-        and last.getOrDefault("features_cols")
-    )
-    return tuple(given or ())
+    is_given = last.hasParam("features_cols") and last.isDefined("features_cols")
+    return tuple((last.getOrDefault("features_cols") if is_given else None) or ())
 
 
 def stages_of(model: Any) -> list[Any]:
