@@ -58,12 +58,9 @@ def _open(model: Any) -> Any:
             "ONNX models are run by onnxruntime, which is not installed. Hint: pip install onnxruntime."
         ) from error
     onnxruntime.disable_telemetry_events()
-    if not isinstance(model, (str, os.PathLike)):
-        source: Any = model.SerializeToString()
-    else:
-        source = os.fspath(model)
-        if not os.path.isfile(source):
-            raise InputError(complaint("model", "is a path to no file", source, "check the path"))
+    source: Any = os.fspath(model) if isinstance(model, (str, os.PathLike)) else model.SerializeToString()
+    if isinstance(source, str) and not os.path.isfile(source):
+        raise InputError(complaint("model", "is a path to no file", source, "check the path"))
     try:
         return onnxruntime.InferenceSession(source, providers=onnxruntime.get_available_providers())
     except Exception as error:
@@ -99,10 +96,8 @@ class OnnxAnswer:
 
     def __call__(self, rows: NDArray[Any]) -> Any:
         inputs = self.session.get_inputs()
-        if len(inputs) == 1:
-            feed = {inputs[0].name: _typed(rows, inputs[0])}
-        else:
-            feed = {one.name: _typed(rows[:, [i]], one) for i, one in enumerate(inputs)}
+        parts = [rows] if len(inputs) == 1 else [rows[:, [i]] for i in range(len(inputs))]
+        feed = {one.name: _typed(part, one) for one, part in zip(inputs, parts)}
         answer = self.session.run([self.output], feed)[0]
         if isinstance(answer, list) and answer and isinstance(answer[0], Mapping):
             return ByLabel(answer)
