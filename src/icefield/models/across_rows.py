@@ -95,7 +95,7 @@ def looks_across_rows(predict: Callable[[Table], Float], table: Table) -> bool:
         return False
     if not np.array_equal(together, again, equal_nan=True):
         return False
-    return _differ(alone, together[:half]) or _differ(turned, together[::-1])
+    return not (_agree(alone, together[:half]) and _agree(turned, together[::-1]))
 
 
 def _tried(table: Table) -> Positions:
@@ -106,12 +106,18 @@ def _tried(table: Table) -> Positions:
     return np.concatenate([holey, np.setdiff1d(spread, holey)])[: max(TRIED_ROWS, 2)]
 
 
-def _differ(one: Float, other: Float) -> bool:
-    """Whether answers differ by more than the order of summation does in their precision."""
+def _agree(one: Float, other: Float) -> bool:
+    """Whether answers differ by no more than the order of summation does in their precision."""
     with np.errstate(over="ignore"):
         single = np.array_equal(one, one.astype(np.float32).astype(np.float64), equal_nan=True)
-    size = float(np.nanmax(np.abs(np.where(np.isfinite(other), other, 0.0)), initial=0.0))
-    tolerance = (1e-5 if single else 1e-10) * size
+    return alike(one, other, 1e-5 if single else 1e-10)
+
+
+def alike(one: Float, other: Float, precision: float) -> bool:
+    """Whether answers differ by at most this share of the largest number among them."""
+    if one.shape != other.shape:
+        return False
+    size = float(np.max(np.abs(other[np.isfinite(other)]), initial=0.0))
     with np.errstate(invalid="ignore"):
-        near = (np.abs(one - other) <= tolerance) | (one == other) | (np.isnan(one) & np.isnan(other))
-    return not bool(near.all())
+        near = (np.abs(one - other) <= precision * size) | (one == other) | (np.isnan(one) & np.isnan(other))
+    return bool(near.all())

@@ -17,7 +17,7 @@ import numpy as np
 from icefield.errors import ModelError, complaint
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.attributes import PLAIN, attributes_of, is_kept_outside
-from icefield.models.across_rows import known_row_by_row
+from icefield.models.across_rows import alike, known_row_by_row
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
@@ -84,12 +84,12 @@ class Fingerprint:
         """An error where the model predicts something else than before, and not by chance."""
         try:
             now = self._predicted()
-            if _equal(now, before):
+            if alike(now, before, PRECISION):
                 return
             again = self._predicted()
         except Exception as error:
             raise changed_model() from error
-        if _equal(now, again):
+        if alike(now, again, PRECISION):
             raise changed_model()
         self._predictions = now
 
@@ -131,12 +131,3 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, PLAIN):
         return type(one) is type(other) and (one == other or one != one)
     return one is other
-
-
-def _equal(one: Float, other: Float) -> bool:
-    if one.shape != other.shape:
-        return False
-    size = float(np.max(np.abs(other[np.isfinite(other)]), initial=0.0))
-    with np.errstate(invalid="ignore"):
-        near = (np.abs(one - other) <= PRECISION * size) | (one == other) | (np.isnan(one) & np.isnan(other))
-    return bool(near.all())

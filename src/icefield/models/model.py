@@ -152,11 +152,11 @@ def _explained(model: Model, asked: str) -> Iterator[None]:
     """
     try:
         yield
-    except (IcefieldError, MemoryError):
-        raise
     except Exception as error:
         theirs = model.passes_errors or model.kind == "function"
-        if theirs and not isinstance(error, StopIteration):
+        if isinstance(error, IcefieldError | MemoryError) or (
+            theirs and not isinstance(error, StopIteration)
+        ):
             raise
         raise ModelError(
             complaint(
@@ -178,12 +178,8 @@ class CrossedRows:
     """A block of rows prepared for prediction at grid points. Made by `Model.crossing`."""
 
     def __init__(
-        self,
-        model: Model,
-        table: Table,
-        crossing: Crossing | None = None,
-        labels: Mapping[Any, Any] | None = None,
-    ) -> None:
+        self, model: Model, table: Table, crossing: Crossing | None = None, labels: Mapping[Any, Any] | None = None
+    ) -> None:  # fmt: skip
         self.n_rows = table.n_rows
         self._model, self._table, self._crossing, self._labels = model, table, crossing, labels or {}
 
@@ -227,14 +223,7 @@ def read_model(
     vectors : by column of the rows' source that holds vectors, the columns its slots are
     """
     if scale not in SCALES:
-        raise InputError(
-            complaint(
-                "scale",
-                "must be 'response' or 'raw'",
-                scale,
-                'write scale="response"',
-            )
-        )
+        raise InputError(complaint("scale", "must be 'response' or 'raw'", scale, 'write scale="response"'))
     _check_is_a_model(model)
     if table.n_rows == 0:
         raise InputError(complaint("X", "has no rows", hint="pass at least one row"))
@@ -243,13 +232,11 @@ def read_model(
         adapter = _adapted(model, scale)
         columns, names = _columns(adapter, table)
         probe, tried = _tried(model, adapter, table.select(columns), names)
-    except IcefieldError:
-        raise
     except Exception as error:
-        if says_not_fitted(error):
-            problem = f"is not fitted ({type_name(model)})"
-            raise ModelError(complaint("model", problem, hint="fit it first, then pass it")) from error
-        raise
+        if isinstance(error, IcefieldError) or not says_not_fitted(error):
+            raise
+        problem = f"is not fitted ({type_name(model)})"
+        raise ModelError(complaint("model", problem, hint="fit it first, then pass it")) from error
     widths = tuple(block.shape[1] for block in as_blocks(tried.answer))
     outputs = adapter.naming(widths, tried.answer)
     split = _split(model, scale, _in_form(tried.form, probe), tried)
@@ -382,19 +369,21 @@ def _adapted(model: Any, scale: str) -> Adapter:
 def _columns(adapter: Adapter, table: Table) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """The table's columns the model gets, and the model's names for them where the table has none."""
     wanted = adapter.columns
-    if (
-        wanted is not None
-        and all(name in table.names for name in wanted)
-        and (table.named or len(wanted) == 0)
-    ):
-        return wanted, None
-    if wanted is not None and table.named:
-        if not adapter.names_are_made_up:
-            return _found_columns(wanted, table), None
-        # Columns named 0, 1, 2 in another order: the library stored such names as texts, and goes by them.
+    if wanted is not None and (table.named or not wanted):
+        if all(name in table.names for name in wanted):
+            return wanted, None
+        # Also columns named 0, 1, 2 in another order: the library stored such names as texts, and goes by them.
         found = columns_by_spelling(wanted, table.names)
-        if all(column is not None for column in found):
+        missing = [name for name, column in zip(wanted, found) if column is None]
+        if not missing:
             return tuple(found), None
+        if not adapter.names_are_made_up:
+            raise ModelError(
+                complaint(
+                    "X", f"lacks {len(missing)} of the {len(wanted)} columns the model was fitted on",
+                    missing, did_you_mean(missing[0], table.names),
+                )
+            )  # fmt: skip
     if adapter.n_columns is not None and adapter.n_columns != len(table.names):
         raise ModelError(
             complaint(
@@ -403,20 +392,6 @@ def _columns(adapter: Adapter, table: Table) -> tuple[tuple[Any, ...], tuple[Any
             )
         )  # fmt: skip
     return table.names, None if adapter.names_are_made_up or table.named else wanted
-
-
-def _found_columns(wanted: Sequence[Any], table: Table) -> tuple[Any, ...]:
-    """Columns found by the name the model stored, or an error that names those that are missing."""
-    found = columns_by_spelling(wanted, table.names)
-    missing = [name for name, column in zip(wanted, found) if column is None]
-    if missing:
-        raise ModelError(
-            complaint(
-                "X", f"lacks {len(missing)} of the {len(wanted)} columns the model was fitted on",
-                missing, did_you_mean(missing[0], table.names),
-            )
-        )  # fmt: skip
-    return tuple(found)
 
 
 # --- which parts ---------------------------------------------------------------------------------

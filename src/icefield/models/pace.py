@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from icefield.models.sharing import alone
 from icefield.threads import check_wanted
 from icefield.typing import Float
 
@@ -46,8 +45,7 @@ def interruptible(model: Model, table: Table) -> Float:
     A model that looks across rows is asked about all of them in one call.
     """
     if model.across_rows:
-        with alone(model):
-            return model.predict(table)
+        return model.predict(table)
     pace = Pace(FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, model.least_per_call)
     parts: list[Float] = []
     row = 0
@@ -55,8 +53,7 @@ def interruptible(model: Model, table: Table) -> Float:
         check_wanted()
         end = min(row + pace.predictions, table.n_rows)
         began = time.perf_counter()
-        with alone(model):
-            parts.append(model.predict(table.slice(row, end)))
+        parts.append(model.predict(table.slice(row, end)))
         pace.learn(end - row, time.perf_counter() - began)
         row = end
     return np.concatenate(parts)

@@ -33,14 +33,13 @@ def _position(target: Any, outputs: Outputs) -> int:
     """Where an output stands: by label first, since labels may be integers too, then by position."""
     if isinstance(target, Spelled):
         target = _as_labelled(target, (*outputs.names, *outputs.absent))
-    for labels in (outputs.names, tuple(outputs.absent)):
-        for position, label in enumerate(labels):
-            if _same_label(label, target):
-                if labels is outputs.names:
-                    return position
-                reason = outputs.absent[label]
-                raise InputError(complaint("target", f"has no output of its own: {reason}", target,
-                                           f"write target={brief(outputs.names[0])}"))  # fmt: skip
+    for position, label in enumerate(outputs.names):
+        if _same_label(label, target):
+            return position
+    for label, reason in outputs.absent.items():
+        if _same_label(label, target):
+            raise InputError(complaint("target", f"has no output of its own: {reason}", target,
+                                       f"write target={brief(outputs.names[0])}"))  # fmt: skip
     if isinstance(target, (int, np.integer)) and not isinstance(target, (bool, np.bool_)):
         if 0 <= target < len(outputs.names):
             return int(target)

@@ -170,7 +170,7 @@ def _symmetric(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes,
     )  # fmt: skip
     for one in np.unique(depth).tolist():
         own = np.flatnonzero(depth == one)
-        _fill(nodes, root[own], one, [trees[t] for t in own], [tests[t] for t in own])
+        _fill(nodes, root[own], one, [trees[t] for t in own.tolist()], [tests[t] for t in own.tolist()])
     return nodes, root
 
 

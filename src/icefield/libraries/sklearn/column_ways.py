@@ -49,10 +49,6 @@ def _all_to_all(step: Any, width: int) -> Sources:
     return [frozenset(range(width))] * len(step.get_feature_names_out())
 
 
-def _normalizer(step: Any, width: int) -> Sources:
-    return [frozenset(range(width))] * width
-
-
 def _spread_out(counts: Iterable[int]) -> Sources:
     return [frozenset([i]) for i, count in enumerate(counts) for _ in range(int(count))]
 
@@ -74,14 +70,6 @@ def _evenly(step: Any, width: int) -> Sources:
 
 def _bins(step: Any, width: int) -> Sources:
     return _one_to_one(step, width) if step.encode == "ordinal" else _spread_out(step.n_bins_)
-
-
-def _powers(step: Any, width: int) -> Sources:
-    return [frozenset(np.flatnonzero(powers).tolist()) for powers in step.powers_]
-
-
-def _selected(step: Any, width: int) -> Sources:
-    return [frozenset([int(i)]) for i in step.get_support(indices=True)]
 
 
 def _simple_imputer(step: Any, width: int) -> Sources:
@@ -124,18 +112,18 @@ def _union(step: Any, width: int) -> Sources:
 
 def _column_transformer(step: Any, width: int) -> Sources:
     outputs: dict[int, frozenset[int]] = {}
-    for transformer, columns, where in branches(step, width):
+    for transformer, columns, where in branches(step):
         traced = trace(transformer, len(columns))
         if len(traced) != where.stop - where.start:
             raise UnknownTransformer(
                 f"{type_name(transformer)} in a ColumnTransformer gave another number of columns"
             )
-        for i, sources in zip(range(where.start, where.stop), traced):
-            outputs[i] = frozenset(columns[s] for s in sources)
+        own = (frozenset(columns[s] for s in sources) for sources in traced)
+        outputs |= dict(zip(range(where.start, where.stop), own))
     return [outputs[i] for i in range(len(outputs))]
 
 
-def branches(step: Any, width: int) -> list[tuple[Any, list[int], slice]]:
+def branches(step: Any) -> list[tuple[Any, list[int], slice]]:
     """A ColumnTransformer's working parts: transformer, input positions, output positions."""
     inputs = getattr(step, "_transformer_to_input_indices", None)
     if inputs is None:
@@ -165,14 +153,14 @@ _TRACES: dict[str, Callable[[Any, int], Sources]] = {
     **dict.fromkeys(
         ("VarianceThreshold", "SelectKBest", "SelectPercentile", "SelectFromModel", "RFE", "RFECV",
          "SelectFpr", "SelectFdr", "SelectFwe", "GenericUnivariateSelect", "SequentialFeatureSelector"),
-        _selected,
+        lambda step, width: [frozenset([i]) for i in step.get_support(indices=True).tolist()],
     ),
     "OneHotEncoder": _one_hot,
     "TargetEncoder": _evenly,
     "SplineTransformer": _evenly,
     "KBinsDiscretizer": _bins,
-    "PolynomialFeatures": _powers,
-    "Normalizer": _normalizer,
+    "PolynomialFeatures": lambda step, width: [frozenset(np.flatnonzero(own).tolist()) for own in step.powers_],
+    "Normalizer": lambda step, width: [frozenset(range(width))] * width,
     "SimpleImputer": _simple_imputer,
     "MissingIndicator": _indicator,
     "FunctionTransformer": _function,

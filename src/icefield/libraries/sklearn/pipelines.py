@@ -120,7 +120,6 @@ class Crossing:
 
     def __init__(self, split: SplitPipeline, table: Table, moved: frozenset[int], level: int) -> None:
         self.split, self.table, self.moved, self.level = split, table, moved, level
-        self.n_rows = table.n_rows
         self._rows = split.after(table.native, 0, level)
         self._branches = self._mixing_branches()
         if self._branches:
@@ -137,8 +136,7 @@ class Crossing:
             return split.after(rows, self.level + 1, len(split.steps))
         if self.level == 0:
             return split.after(self.table.crossed(points).native, 0, len(split.steps))
-        alone = self._alone(points, self.level)
-        rows = _crossed(self._rows, alone, self._driven, size)
+        rows = _crossed(self._rows, self._alone(points, self.level), self._driven, size)
         return split.after(rows, self.level, len(split.steps))
 
     def _alone(self, points: Mapping[Any, NDArray[Any]], level: int) -> Any:
@@ -150,11 +148,11 @@ class Crossing:
         split = self.split
         if self.level != 0 or not split.steps or type_name(split.steps[0]) != "ColumnTransformer":
             return []
-        outputs = split.levels[1]
-        mixing = []
-        for transformer, columns, where in branches(split.steps[0], len(split.columns)):
-            if _mixes(outputs[where], self.moved):
-                mixing.append((transformer, [split.columns[i] for i in columns], where))
+        mixing = [
+            (transformer, [split.columns[i] for i in columns], where)
+            for transformer, columns, where in branches(split.steps[0])
+            if _mixes(split.levels[1][where], self.moved)
+        ]
         whole = sum(len(columns) for _, columns, _ in mixing) == len(split.columns)
         dense = isinstance(split.steps[0].transform(self.table.slice(0, 1).native), np.ndarray)
         return mixing if dense and not whole else []
@@ -193,12 +191,8 @@ def _crossed(rows: Any, alone: Any, driven: list[int], size: int) -> Any:
         return table.take(np.tile(np.arange(table.n_rows), size)).native
     if table.library == "numpy":
         return table.crossed({i: np.asarray(alone)[:, i] for i in driven}).native
+    # Frames keep their dtypes: both sides are repeated natively and the driven columns put in place.
     names = [table.names[i] for i in driven]
-    return _frame_crossed(table, values, names, size)
-
-
-def _frame_crossed(table: Table, values: Table, names: list[Any], size: int) -> Any:
-    """Frames keep their dtypes: both sides are repeated natively and the driven columns put in place."""
     still = table.take(np.tile(np.arange(table.n_rows), size))
     spread = values.take(np.repeat(np.arange(size), table.n_rows))
     if table.library == "pandas":
