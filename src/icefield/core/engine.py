@@ -140,6 +140,7 @@ class Engine(Protocol):
 
     def steps(self, table: Table) -> Mapping[Any, tuple[Float, Float]]:
         """For columns that it tells apart by thresholds, these and about how far it moves at each; empty for a model that is not read."""
+        return {}
 
 
 # --- the registry ----------------------------------------------------------------------------------------

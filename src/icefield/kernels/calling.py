@@ -42,7 +42,7 @@ class Array:
 
     @property
     def format(self) -> str:
-        return "q" * (1 + len(self.shape) * (2 if self.has_strides else 1))
+        return "q" * (1 + len(self.shape) * (1 + self.has_strides))
 
 
 @dataclass(slots=True)  # there are hundreds, made at import
@@ -100,11 +100,12 @@ class Given:
             self._take_array(member, value)
         elif isinstance(member, Number):
             self.words.append(int(value) if member.is_whole else float(value))
-        elif member.is_filled:
-            self._take_filled(member, value)
         else:
-            if not isinstance(value, Given) or value.structure.name != member.structure.name:
-                raise TypeError(f"{self._called(member)} must be a {member.structure.name}")
+            kind: type[Given | Filled] = Filled if member.is_filled else Given
+            if not isinstance(value, kind) or value.structure.name != member.structure.name:
+                raise TypeError(
+                    f"{self._called(member)} must be a {member.structure.name}{' to fill' * member.is_filled}"
+                )
             self.words += value.words
             for name, size in value.sizes.items():
                 self._agree(member, name, size)
@@ -132,17 +133,9 @@ class Given:
         self.words.append(value.__array_interface__["data"][0])
         self.words += value.shape
         if member.has_strides:
-            self._take_strides(member, value)
-
-    def _take_strides(self, member: Array, value: np.ndarray[Any, Any]) -> None:
-        if any(stride % value.itemsize for stride in value.strides):
-            raise TypeError(f"{self._called(member)} must have strides of whole elements")
-        self.words += [stride // value.itemsize for stride in value.strides]
-
-    def _take_filled(self, member: Part, value: Any) -> None:
-        if not isinstance(value, Filled) or value.structure.name != member.structure.name:
-            raise TypeError(f"{self._called(member)} must be a {member.structure.name} to fill")
-        self.words.append(value.address)
+            if any(stride % value.itemsize for stride in value.strides):
+                raise TypeError(f"{self._called(member)} must have strides of whole elements")
+            self.words += [stride // value.itemsize for stride in value.strides]
 
     def _agree(self, member: Member, name: str, size: int) -> None:
         if self.sizes.setdefault(name, size) != size:
@@ -166,10 +159,8 @@ class Filled:
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
         self._numbers = np.zeros(len(structure.format), np.int64)
-
-    @property
-    def address(self) -> int:
-        return int(self._numbers.ctypes.data)
+        self.words: list[Any] = [int(self._numbers.ctypes.data)]  # as `Given` has them
+        self.sizes: dict[str, int] = {}
 
     def __getattr__(self, name: str) -> int:
         for member, number in zip(self.structure.members, self._numbers):

@@ -60,10 +60,6 @@ class BruteEngine(Engine):
     def __init__(self, model: Model) -> None:
         self.model = model
 
-    def steps(self, table: Table) -> dict[Any, tuple[Float, Float]]:
-        """None: the model is not read."""
-        return {}
-
     def differences(
         self,
         axes: Sequence[Axis],
