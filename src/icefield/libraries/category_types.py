@@ -15,8 +15,6 @@ import numpy as np
 
 from icefield.errors import InputError, complaint
 
-UNSEEN = ("missing", "refused", "kept")
-
 
 @dataclass(frozen=True)
 class KnownLevels:

@@ -111,12 +111,8 @@ class Fingerprint:
 
 def changed_model() -> ModelError:
     """The error for a model that is not the one that was read."""
-    return ModelError(
-        complaint(
-            "model", "has been fitted again, or changed, since the Explainer was made",
-            hint="build a new one: Explainer(model, X)",
-        )
-    )  # fmt: skip
+    problem = "has been fitted again, or changed, since the Explainer was made"
+    return ModelError(complaint("model", problem, hint="build a new one: Explainer(model, X)"))
 
 
 def _objects(parts: list[Any]) -> list[Any]:

@@ -116,12 +116,9 @@ class Model:
         """The chosen outputs of the model's answer, once it is one number per row and output."""
         matrix = as_matrix(self._quietly(answer or self.answer, rows), n_rows)
         if matrix.shape[1] != len(self.all_outputs):
-            raise ModelError(
-                complaint(
-                    "model", f"gave {matrix.shape[1]} outputs after {len(self.all_outputs)} at first",
-                    hint="a model must answer with the same columns whatever rows it gets",
-                )
-            )  # fmt: skip
+            problem = f"gave {matrix.shape[1]} outputs after {len(self.all_outputs)} at first"
+            hint = "a model must answer with the same columns whatever rows it gets"
+            raise ModelError(complaint("model", problem, hint=hint))
         if self.selected == tuple(range(matrix.shape[1])):
             return matrix
         return np.ascontiguousarray(matrix[:, list(self.selected)])
@@ -136,11 +133,8 @@ class Model:
                 warnings.filterwarnings("ignore", message=NAMES_WARNING)
                 return answer(rows)
         except StopIteration as error:  # which a generator on the way up would take for its own end
-            raise ModelError(
-                complaint(
-                    "model", "raised StopIteration as it predicted", hint="check that `next` finds something"
-                )
-            ) from error
+            hint = "check that `next` finds something"
+            raise ModelError(complaint("model", "raised StopIteration as it predicted", hint=hint)) from error
 
 
 @contextmanager
@@ -158,12 +152,10 @@ def _explained(model: Model, asked: str) -> Iterator[None]:
             theirs and not isinstance(error, StopIteration)
         ):
             raise
+        hint = "check that model.predict takes such values, or leave them out"
         raise ModelError(
-            complaint(
-                "model", f"could not predict {asked} ({one_line(error)})",
-                hint="check that model.predict takes such values, or leave them out",
-            )
-        ) from error  # fmt: skip
+            complaint("model", f"could not predict {asked} ({one_line(error)})", hint=hint)
+        ) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,24 +317,16 @@ def _tried(model: Any, adapter: Adapter, table: Table, names: tuple[Any, ...] | 
 
 def _check_is_a_model(model: Any) -> None:
     if inspect.isclass(model):
-        raise InputTypeError(
-            complaint(
-                "model", f"is the class {model.__name__}, not a fitted model",
-                hint=f"pass {model.__name__}(...).fit(X, y)",
-            )
-        )  # fmt: skip
+        name = model.__name__
+        problem = f"is the class {name}, not a fitted model"
+        raise InputTypeError(complaint("model", problem, hint=f"pass {name}(...).fit(X, y)"))
     if library_of(model) is not None:
         return
+    problem = "must be a fitted model or a function from rows to numbers"
+    hint = "pass an object with predict, or a callable such as lambda X: ..."
     if isinstance(model, (str, os.PathLike)):
-        raise InputTypeError(
-            complaint("model", "is a path, but not to an .onnx file", model, "load the model and pass it")
-        )
-    raise InputTypeError(
-        complaint(
-            "model", "must be a fitted model or a function from rows to numbers", model,
-            "pass an object with predict, or a callable such as lambda X: ...",
-        )
-    )  # fmt: skip
+        problem, hint = "is a path, but not to an .onnx file", "load the model and pass it"
+    raise InputTypeError(complaint("model", problem, model, hint))
 
 
 def _adapted(model: Any, scale: str) -> Adapter:
@@ -355,12 +339,9 @@ def _adapted(model: Any, scale: str) -> Adapter:
     except IcefieldError:
         raise
     except Exception as error:
-        raise ModelError(
-            complaint(
-                "model", f"cannot be read ({one_line(error)})", type_name(model),
-                "check that it is fitted, and that its file is whole",
-            )
-        ) from error  # fmt: skip
+        hint = "check that it is fitted, and that its file is whole"
+        problem = f"cannot be read ({one_line(error)})"
+        raise ModelError(complaint("model", problem, type_name(model), hint)) from error
 
 
 # --- which columns -------------------------------------------------------------------------------
@@ -378,19 +359,12 @@ def _columns(adapter: Adapter, table: Table) -> tuple[tuple[Any, ...], tuple[Any
         if not missing:
             return tuple(found), None
         if not adapter.names_are_made_up:
-            raise ModelError(
-                complaint(
-                    "X", f"lacks {len(missing)} of the {len(wanted)} columns the model was fitted on",
-                    missing, did_you_mean(missing[0], table.names),
-                )
-            )  # fmt: skip
+            problem = f"lacks {len(missing)} of the {len(wanted)} columns the model was fitted on"
+            raise ModelError(complaint("X", problem, missing, did_you_mean(missing[0], table.names)))
     if adapter.n_columns is not None and adapter.n_columns != len(table.names):
-        raise ModelError(
-            complaint(
-                "X", f"has {len(table.names)} columns, but the model was fitted on {adapter.n_columns}",
-                hint="pass exactly the model's columns, in the order of fitting",
-            )
-        )  # fmt: skip
+        problem = f"has {len(table.names)} columns, but the model was fitted on {adapter.n_columns}"
+        hint = "pass exactly the model's columns, in the order of fitting"
+        raise ModelError(complaint("X", problem, hint=hint))
     return table.names, None if adapter.names_are_made_up or table.named else wanted
 
 

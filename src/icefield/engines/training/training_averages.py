@@ -29,14 +29,10 @@ def training_average(
 
     Parameters
     ----------
-    model : TreeModel
-        Its node weights must be known.
-    axes : sequence of Axis
-        What moves; the grid is their product.
-    table : Table
-        Any rows of the caller's data; only used to encode the grid.
-    memory : int
-        Bytes to stay within.
+    model : trees whose node weights must be known
+    axes : what moves; the grid is their product
+    table : any rows of the caller's data; only used to encode the grid
+    memory : bytes to stay within
 
     Raises
     ------

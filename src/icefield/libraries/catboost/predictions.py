@@ -20,14 +20,8 @@ _INDEPENDENT = ("MultiLogloss", "MultiCrossEntropy")
 EXPONENT = ("Poisson", "Tweedie")
 _UNCERTAINTY = "RMSEWithUncertainty"
 _RANKING = (
-    "YetiRank",
-    "PairLogit",
-    "QueryRMSE",
-    "QuerySoftMax",
-    "StochasticRank",
-    "LambdaMart",
-    "QueryCrossEntropy",
-)
+    "YetiRank", "PairLogit", "QueryRMSE", "QuerySoftMax", "StochasticRank", "LambdaMart", "QueryCrossEntropy",
+)  # fmt: skip
 
 
 def adapt(model: Any, scale: str) -> Adapter:
@@ -73,11 +67,11 @@ def response_type(model: Any) -> str:
         return "Probability"
     if _is_plain(model):
         loss = stored_loss(model)
+        if loss in (*_EXCLUSIVE, *_INDEPENDENT):
+            return "Probability"
     else:  # predict goes by the parameters of the object, which a sum of models has none of
         given = model.get_params()
         loss = str(given.get("loss_function", given.get("objective", ""))).split(":")[0]
-    if _is_plain(model) and loss in (*_EXCLUSIVE, *_INDEPENDENT):
-        return "Probability"
     if loss in EXPONENT:
         return "Exponent"
     return _UNCERTAINTY if loss == _UNCERTAINTY else "RawFormulaVal"

@@ -44,16 +44,11 @@ def _adapt_wrapper(model: Any, scale: str) -> Adapter:
 
 
 def _adapt_booster(model: Any, scale: str) -> Adapter:
-    words = objective_words(model)
-    width = model.num_model_per_iteration()
+    words, width = objective_words(model), model.num_model_per_iteration()
     objective = words[0] if words else None
-    naming: Naming
-    if objective == "binary":
-        naming = ByClass(np.arange(2))
-    elif objective in _PROBABILITY:
-        naming = ByClass(np.arange(width))
-    else:
-        naming = SingleOrNumbered("prediction")
+    naming: Naming = SingleOrNumbered("prediction")
+    if objective in _PROBABILITY:
+        naming = ByClass(np.arange(2 if objective == "binary" else width))
     if scale == "raw" or not words:
         answer, label = _asking(model.predict, raw_score=True), _raw_label(words)
     elif objective == "binary":
@@ -93,16 +88,14 @@ def _asking(method: Any, **always: Any) -> Any:
     Each row is predicted by one thread in any case, so the numbers are the same. A class derived from LightGBM's
     may not take its options.
     """
-    if not str(getattr(method, "__module__", "")).startswith("lightgbm"):
-        return partial(method, **always)
-    return partial(_ask, method, always)
+    own = str(getattr(method, "__module__", "")).startswith("lightgbm")
+    return partial(_ask, method, always) if own else partial(method, **always)
 
 
 def _ask(method: Any, always: dict[str, Any], rows: Any) -> Any:
     shape = getattr(rows, "shape", None)
-    if shape is not None and shape[0] <= FEW_ROWS:
-        return method(rows, **always, num_threads=1)
-    return method(rows, **always)
+    few = {"num_threads": 1} if shape is not None and shape[0] <= FEW_ROWS else {}
+    return method(rows, **always, **few)
 
 
 def _both_sides(ask: Any, rows: Any) -> Any:

@@ -64,9 +64,8 @@ def _open(model: Any) -> Any:
     try:
         return onnxruntime.InferenceSession(source, providers=onnxruntime.get_available_providers())
     except Exception as error:
-        raise ModelError(
-            complaint("model", f"is no ONNX model that onnxruntime can open: {error}")
-        ) from error
+        problem = f"is no ONNX model that onnxruntime can open: {error}"
+        raise ModelError(complaint("model", problem)) from error
 
 
 def _is_one_column(one: Any) -> bool:
@@ -80,12 +79,9 @@ def _output(outputs: Sequence[Any]) -> Any:
     for found in (named, scores, [one for one in outputs if one.type in _NUMPY_TYPES]):
         if len(found) == 1:
             return found[0]
-    raise ModelError(
-        complaint(
-            "model", "must have one output of numbers", [one.name for one in outputs],
-            "pass a function, for example lambda X: session.run(['score'], {'X': X})[0]",
-        )
-    )  # fmt: skip
+    hint = "pass a function, for example lambda X: session.run(['score'], {'X': X})[0]"
+    names = [one.name for one in outputs]
+    raise ModelError(complaint("model", "must have one output of numbers", names, hint))
 
 
 class OnnxAnswer:

@@ -106,15 +106,10 @@ def read_isolation_forest(model: Any, table: Table) -> TreeModel:
 
     check_width(table, model.n_features_in_)
     trees = [estimator.tree_ for estimator in model.estimators_]
-    depths = [
-        (steps + extra - 1.0)[:, None]
-        for steps, extra in zip(
-            internal(model, "_decision_path_lengths"), internal(model, "_average_path_length_per_tree")
-        )
-    ]
-    columns = None
-    if internal(model, "_max_features") != model.n_features_in_:
-        columns = model.estimators_features_
+    steps, extra = internal(model, "_decision_path_lengths"), internal(model, "_average_path_length_per_tree")
+    depths = [(own + more - 1.0)[:, None] for own, more in zip(steps, extra)]
+    of_all = internal(model, "_max_features") == model.n_features_in_
+    columns = None if of_all else model.estimators_features_
     nodes, root = _nodes(trees, depths, columns)
     if table.library == "sparse":
         # scikit-learn's walk of sparse rows only compares, so that NaN goes right at every split.

@@ -30,9 +30,8 @@ def load_skops(file: Path, trust: Sequence[str]) -> Any:
             check_fits(sum(entry.file_size for entry in archive.infolist()), "its contents")
         unknown = [t for t in skops.get_untrusted_types(file=str(file)) if t not in (*TREES, *trust)]
     except Exception as error:
-        raise LoadError(
-            complaint("MODEL", "is not a readable skops file", str(file), first_line(error))
-        ) from error
+        problem = "is not a readable skops file"
+        raise LoadError(complaint("MODEL", problem, str(file), first_line(error))) from error
     if unknown:
         wanted = " ".join(f"--trust {cut(name, 80)}" for name in unknown[:5])
         raise LoadError(

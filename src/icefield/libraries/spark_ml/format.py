@@ -32,9 +32,8 @@ class _TreeWalk:
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = n_classes
-        self.rows: list[
-            tuple[int, float, bool, int]
-        ] = []  # column, threshold, whether missing goes left, number of the set
+        # Column, threshold, whether missing goes left, number of the set.
+        self.rows: list[tuple[int, float, bool, int]] = []
         self.children: list[list[int]] = []
         self.values: list[Any] = []
         self.sets: list[np.ndarray[Any, Any]] = []

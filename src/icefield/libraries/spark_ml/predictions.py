@@ -30,9 +30,8 @@ def _adapt_read(model: SparkMLModel, scale: str) -> Adapter:
     predictor = model.predictor
     classifier = predictor.kind == "classifier"
     if scale == "raw" and not predictor.raw_label:
-        raise ModelError(
-            complaint("scale", "cannot be 'raw': a single tree of Spark's counts its training rows there", hint='use scale="response"')
-        )  # fmt: skip
+        problem = "cannot be 'raw': a single tree of Spark's counts its training rows there"
+        raise ModelError(complaint("scale", problem, hint='use scale="response"'))
     label = predictor.raw_label if scale == "raw" else "probability" if classifier else "prediction"
     return Adapter(
         kind=predictor.kind,

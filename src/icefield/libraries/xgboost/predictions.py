@@ -30,15 +30,12 @@ def adapt(model: Any, scale: str) -> Adapter:
 
 def _adapt_wrapper(model: Any, scale: str) -> Adapter:
     booster = model.get_booster()
-    learner = configured(booster)
-    objective = learner.objective
-    classifier = hasattr(model, "predict_proba")
-    naming: Naming = SingleOrNumbered("prediction")
-    if classifier and learner.n_targets == 1:
-        naming = ByClass(model.classes_)
+    learner, classifier = configured(booster), hasattr(model, "predict_proba")
+    objective, one = learner.objective, learner.n_targets == 1
+    naming: Naming = ByClass(model.classes_) if classifier and one else SingleOrNumbered("prediction")
     if scale == "raw" or objective == "binary:logitraw":
         answer, label = partial(model.predict, output_margin=True), _raw_label(objective)
-    elif classifier and (objective in _PROBABILITY):
+    elif classifier and objective in _PROBABILITY:
         answer, label = model.predict_proba, "probability"
     else:
         answer, label = model.predict, "predicted class" if classifier else "prediction"
@@ -54,12 +51,9 @@ def _adapt_booster(model: Any, scale: str) -> Adapter:
     naming: Naming = SingleOrNumbered("prediction")
     if learner.n_targets == 1 and objective.startswith(("binary:", "multi:")) and objective != "binary:hinge":
         naming = ByClass(np.arange(max(2, learner.n_classes)))
-    if margin:
-        label = _raw_label(objective)
-    elif objective in _PROBABILITY:
-        label = "probability"
-    else:
-        label = "predicted class" if objective == "binary:hinge" else "prediction"
+    label = "probability" if objective in _PROBABILITY else "prediction"
+    if margin or objective == "binary:hinge":
+        label = _raw_label(objective) if margin else "predicted class"
     answer = partial(_ask_booster, model, margin or softmax, both_sides, softmax)
     return _named(objective, label, answer, naming, model, scale)
 
@@ -71,7 +65,7 @@ def _named(objective: str, label: str, answer: Any, naming: Naming, booster: Any
         scale_label=label,
         answer=answer,
         naming=naming,
-        columns=tuple(names) if names is not None else None,
+        columns=None if names is None else tuple(names),
         n_columns=booster.num_features(),
         avoid=partial(_avoid, booster),
         positive=scale == "response" and objective in LOG_OBJECTIVES,
@@ -92,9 +86,8 @@ def _ask_booster(booster: Any, margin: bool, both_sides: bool, softmax: bool, ro
         # Rows without names are the Booster's own columns in its order; it only checks labels.
         described = {"feature_names": booster.feature_names, "feature_types": booster.feature_types}
     matrix = DMatrix(rows, enable_categorical=True, **described)
-    answer = booster.predict(
-        matrix, output_margin=margin, validate_features=booster.feature_names is not None
-    )
+    named = booster.feature_names is not None
+    answer = booster.predict(matrix, output_margin=margin, validate_features=named)
     if softmax:  # multi:softmax answers with labels; its probabilities are those of multi:softprob
         shifted = np.exp(answer - answer.max(axis=1, keepdims=True))
         return shifted / shifted.sum(axis=1, keepdims=True)
