@@ -8,8 +8,9 @@ numbering the leaves. Anything that is not a set of binary trees is refused with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,41 @@ class Nodes:
     @property
     def size(self) -> int:
         return len(self.left)
+
+
+Test = tuple[int, float, bool, int]
+"""Of a split: column, threshold, whether missing values go left, and the number of its set or -1."""
+NO_TEST: Test = (0, 0.0, False, -1)
+
+
+def walked(
+    roots: Iterable[Any], read: Callable[[Any], tuple[Test, Any, float, Sequence[Any]]]
+) -> tuple[Nodes, NDArray[np.int64]]:
+    """Trees stored node within node, children after parents, and their roots.
+
+    `read` gives a node's test, its value (as wide as others, or 0), its weight and its children, the left one first.
+    """
+    found: list[tuple[Test, Any, float]] = []
+    children: list[list[int]] = []
+    tree_root = []
+    for root in roots:
+        tree_root.append(len(found))
+        waiting: list[tuple[Any, int, int]] = [(root, -1, 0)]
+        while waiting:
+            node, parent, side = waiting.pop()
+            if parent >= 0:
+                children[parent][side] = len(found)
+            *read_of_node, below = read(node)
+            waiting += [(child, len(found), side) for side, child in enumerate(below)][::-1]
+            found.append(tuple(read_of_node))
+            children.append([-1, -1])
+    tests, values, weights = zip(*found)
+    width = max(map(np.size, values))
+    value = np.array([own if np.size(own) == width else [0.0] * width for own in values], np.float64)
+    fields = dict(zip(("column", "threshold", "missing_left", "set_number"), map(np.array, zip(*tests))))
+    left, right = np.array(children).T
+    nodes = Nodes(**fields, left=left, right=right, value=value, weight=np.array(weights, np.float64))
+    return nodes, np.array(tree_root, np.int64)
 
 
 def assemble(

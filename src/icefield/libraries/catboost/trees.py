@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.forest import links
-from icefield.forest.build import Nodes, tree_model
+from icefield.forest.build import NO_TEST, Nodes, Test, tree_model, walked
 from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule, Unused, check_numeric, check_width
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.catboost import CLASSES
@@ -134,7 +134,7 @@ class _Splits:
         self.code_of: dict[int, dict[int, int]] = {}
         self.n_codes = 0
 
-    def condition(self, split: dict[str, Any]) -> tuple[int, float, bool, int]:
+    def condition(self, split: dict[str, Any]) -> Test:
         """Column, threshold, whether NaN goes left, and the code of a one-hot split or -1."""
         kind = split["split_type"]
         if kind == "FloatFeature":
@@ -201,48 +201,21 @@ def _fill(
 
 def _nested(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes, NDArray[np.int64]]:
     """Non-symmetric trees, stored node within node."""
-    column, threshold, nan_left, code, left, right, weight = ([] for _ in range(7))  # type: ignore[var-annotated]
-    value: list[Any] = []
-    root: list[int] = []
-    for tree in trees:
-        root.append(len(left))
-        pending: list[tuple[dict[str, Any], int]] = [(tree, -1)]
-        while pending:
-            node, parent = pending.pop()
-            number = len(left)
-            if parent >= 0:
-                # The first of a parent's children to be met is its left one.
-                (left if left[parent] < 0 else right)[parent] = number
-            test = splits.condition(node["split"]) if "split" in node else (0, 0.0, False, -1)
-            for values, item in zip((column, threshold, nan_left, code), test):
-                values.append(item)
-            left.append(-1)
-            right.append(-1)
-            value.append(node.get("value", 0.0))
-            weight.append(node.get("weight", np.nan))
-            if "split" in node:
-                holds_left = test[3] >= 0
-                lower, upper = node["left"], node["right"]
-                first, second = (upper, lower) if holds_left else (lower, upper)
-                pending += [(second, number), (first, number)]
-    width = max(np.size(v) for v in value)
-    filled = np.array([v if np.size(v) == width else [0.0] * width for v in value], np.float64)
-    nodes = Nodes(
-        column=np.array(column), threshold=np.array(threshold), missing_left=np.array(nan_left),
-        left=np.array(left), right=np.array(right), value=filled.reshape(len(value), width),
-        weight=_weights_of_parents(np.array(weight, np.float64), left, right), set_number=np.array(code),
-    )  # fmt: skip
-    return nodes, np.array(root, np.int64)
 
+    def read(node: dict[str, Any]) -> tuple[Test, Any, float, list[Any]]:
+        value, weight = node.get("value", 0.0), node.get("weight", np.nan)
+        if "split" not in node:
+            return NO_TEST, value, weight, []
+        test = splits.condition(node["split"])
+        below = [node["left"], node["right"]]
+        # As in `_fill`: what holds of a set goes left.
+        return test, value, weight, below[::-1] if test[3] >= 0 else below
 
-def _weights_of_parents(
-    weight: NDArray[np.float64], left: list[int], right: list[int]
-) -> NDArray[np.float64]:
-    """Parents come before their children, so sums run from the end."""
-    for node in range(len(left) - 1, -1, -1):
-        if left[node] >= 0:
-            weight[node] = weight[left[node]] + weight[right[node]]
-    return weight
+    nodes, root = walked(trees, read)
+    # Parents come before their children, so sums run from the end.
+    for node in np.flatnonzero(nodes.left >= 0)[::-1].tolist():
+        nodes.weight[node] = nodes.weight[nodes.left[node]] + nodes.weight[nodes.right[node]]
+    return nodes, root
 
 
 def _encoder(model: Any, table: Table, columns: _Columns, splits: _Splits) -> Encoder:

@@ -138,10 +138,15 @@ def _trees(model: Any, *, kind: str, boosted: bool = False, single: bool = False
     return TreePredictor(kind, int(model.numFeatures), classes, label, forest, sizes, link, raw)
 
 
-def _regression(model: Any) -> Predictor:
+def _regression(
+    model: Any, name: str = "identity", unlink: Callable[[Float], Float] | None = None
+) -> Predictor:
+    """One output, behind a link of this name."""
     coefficients = np.asarray(model.coefficients.toArray(), np.float64)[:, None]
-    intercept = np.array([float(model.intercept)])
-    return Linear("regressor", len(coefficients), 0, "raw score", coefficients, intercept, UNLINK["identity"])
+    return Linear(
+        "regressor", len(coefficients), 0, "raw score", coefficients, np.array([float(model.intercept)]),
+        unlink or UNLINK[name], positive=name in ("log", "logit"),
+    )  # fmt: skip
 
 
 def _logistic(model: Any) -> Predictor:
@@ -158,23 +163,16 @@ def _logistic(model: Any) -> Predictor:
 def _generalized(model: Any) -> Predictor:
     if model.isDefined("offsetCol") and model.getOrDefault("offsetCol"):
         raise NotKnown("a GeneralizedLinearRegressionModel of Spark ML with an offset is not read")
-    coefficients = np.asarray(model.coefficients.toArray(), np.float64)[:, None]
     family = model.getOrDefault("family").lower()
     if family == "tweedie":
         own = model.isDefined("linkPower")
         power = model.getOrDefault("linkPower") if own else 1.0 - model.getOrDefault("variancePower")
-        name = "power"
-        unlink: Callable[[Float], Float] = partial(_power, power=float(power))
-    else:
-        usual = {"gaussian": "identity", "binomial": "logit", "poisson": "log", "gamma": "inverse"}[family]
-        name = (model.getOrDefault("link") if model.isDefined("link") else usual).lower()
-        if name not in UNLINK:
-            raise NotKnown(f"the link {name!r} of Spark ML is not read")
-        unlink = UNLINK[name]
-    return Linear(
-        "regressor", len(coefficients), 0, "raw score", coefficients, np.array([float(model.intercept)]), unlink,
-        positive=name in ("log", "logit"),
-    )  # fmt: skip
+        return _regression(model, "power", partial(_power, power=float(power)))
+    usual = {"gaussian": "identity", "binomial": "logit", "poisson": "log", "gamma": "inverse"}[family]
+    name = (model.getOrDefault("link") if model.isDefined("link") else usual).lower()
+    if name not in UNLINK:
+        raise NotKnown(f"the link {name!r} of Spark ML is not read")
+    return _regression(model, name)
 
 
 def _xgboost(model: Any) -> Predictor:
