@@ -84,11 +84,7 @@ class BruteEngine(Engine):
         for question in questions:
             check_fits(question, sample.n_rows, len(self.model.outputs), resources.memory)
         predictions = sum(int(np.prod(q.shape)) for q in questions) * sample.n_rows
-        with (
-            Progress("asking the model", predictions) as progress,
-            Pool(self.model, resources) as pool,
-            pool,
-        ):
+        with Progress("asking the model", predictions) as progress, Pool(self.model, resources) as pool, pool:
             most = self._largest_call(sample, resources.memory // (2 * pool.workers))
             pace = Pace(FIRST_ROWS, most, SECONDS_PER_CALL, self.model.least_per_call)
             # Blocks depend on the budget alone, since they decide the order of summation.
@@ -119,15 +115,8 @@ class _QuestionWork:
     """One question on its way to its answer."""
 
     def __init__(
-        self,
-        model: Model,
-        question: Question,
-        sample: Block,
-        memory: int,
-        block_rows: int,
-        pool: Pool,
-        pace: Pace,
-    ) -> None:
+        self, model: Model, question: Question, sample: Block, memory: int, block_rows: int, pool: Pool, pace: Pace
+    ) -> None:  # fmt: skip
         self.question, self.sample, self.memory = question, sample, memory
         self.block_rows, self.pool, self.pace = block_rows, pool, pace
         self.points = flat_points(question)
@@ -169,11 +158,8 @@ class _QuestionWork:
             while point < high:
                 fitting = self.pace.predictions // (stop - start)
                 if fitting:
-                    end = min(
-                        point + min(fitting, share),
-                        high,
-                        self.turns[np.searchsorted(self.turns, point, "right")],
-                    )
+                    turn = self.turns[np.searchsorted(self.turns, point, "right")]
+                    end = min(point + min(fitting, share), high, turn)
                     yield _Call((start, stop), (point, end), True)
                     point = end
                 else:  # a slow model: some of the rows at one point
@@ -215,9 +201,8 @@ class _QuestionWork:
         """The answer for the grid points from `low` to `high`, the grid flat."""
         asked = self.question.quantiles
         slab = np.empty((self.outputs, high - low, self.sample.n_rows)) if asked else None
-        totals = [Moments.empty((self.outputs, high - low), self.question.spread)] * (
-            1 + self.sample.n_groups
-        )
+        empty = Moments.empty((self.outputs, high - low), self.question.spread)
+        totals = [empty] * (1 + self.sample.n_groups)
         chunks: list[list[Moments]] = []
         for call, values in self._answered(low, high, progress):
             (start, stop), (first, last) = call.rows, call.points

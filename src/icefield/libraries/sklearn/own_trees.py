@@ -27,6 +27,15 @@ if TYPE_CHECKING:
     from icefield.data.frame import Table
 
 SOURCE = "scikit-learn"
+LINKS = {
+    **dict.fromkeys(
+        ("HalfSquaredError", "AbsoluteError", "PinballLoss", "HuberLoss", "HalfTweedieLossIdentity"), links.identity()
+    ),
+    **dict.fromkeys(("HalfPoissonLoss", "HalfGammaLoss", "HalfTweedieLoss"), links.exponential()),
+    "HalfBinomialLoss": links.two_columns(links.logistic()),
+    "ExponentialLoss": links.two_columns(links.logistic(2.0)),  # its raw scale is half the log odds
+    "HalfMultinomialLoss": links.softmax(),
+}  # fmt: skip
 UNWEIGHTED = "HistGradientBoosting was fitted with sample weights and stores how many rows each node saw, not their weight"
 
 
@@ -224,14 +233,6 @@ def _check_constant_start(model: Any) -> None:
 
 def _loss_link(loss: Any) -> Link:
     name = type(loss).__name__
-    if name in ("HalfSquaredError", "AbsoluteError", "PinballLoss", "HuberLoss", "HalfTweedieLossIdentity"):
-        return links.identity()
-    if name in ("HalfPoissonLoss", "HalfGammaLoss", "HalfTweedieLoss"):
-        return links.exponential()
-    if name == "HalfBinomialLoss":
-        return links.two_columns(links.logistic())
-    if name == "ExponentialLoss":  # its raw scale is half the log odds
-        return links.two_columns(links.logistic(2.0))
-    if name == "HalfMultinomialLoss":
-        return links.softmax()
-    raise CannotRead(f"the scikit-learn loss {name} is not known")
+    if name not in LINKS:
+        raise CannotRead(f"the scikit-learn loss {name} is not known")
+    return LINKS[name]

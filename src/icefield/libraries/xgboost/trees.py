@@ -46,7 +46,6 @@ IDENTITY_OBJECTIVES = {
     "reg:squarederror", "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror",
     "reg:quantileerror", "rank:pairwise", "rank:ndcg", "rank:map", "binary:logitraw",
 }  # fmt: skip
-LOGISTIC_OBJECTIVES = {"reg:logistic", "binary:logistic"}
 SOFTMAX_OBJECTIVES = {"multi:softprob", "multi:softmax"}
 TREE_FIELDS = {
     "base_weights", "categories", "categories_nodes", "categories_segments", "categories_sizes",
@@ -76,16 +75,15 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     n_trees = _n_trees(wrapper, gbtree)
     n_outputs = max(1, learner.n_classes, learner.n_targets)
 
-    to_margin, link = _scales(learner.objective)
+    objective = learner.objective
+    to_margin, link = _scales(objective)
     base = to_margin(_base_score(learner.sizes["base_score"], n_outputs))
-    _check_classifier(model, learner.objective)
+    _check_classifier(model, objective)
     is_regressor = wrapper is not None and not hasattr(model, "predict_proba")
-    if learner.objective == "binary:logistic" and n_outputs == 1 and not is_regressor:
+    if objective == "binary:logistic" and n_outputs == 1 and not is_regressor:
         link = links.two_columns(link)
-
-    if learner.objective == "reg:quantileerror" and n_outputs > 1 and learner.version >= SORTS_QUANTILES:
+    if objective == "reg:quantileerror" and n_outputs > 1 and learner.version >= SORTS_QUANTILES:
         link = links.ascending()
-
     encode = _encoder(wrapper, learner, gbtree, table)
     return TreeModel(
         _forest(gbtree, n_trees, learner.tree_weights, base, learner.n_columns), encode, encode.drives, link, "xgboost",
@@ -118,17 +116,13 @@ def _scales(objective: str) -> tuple[Callable[[NDArray], NDArray], Link]:
     """How base_score becomes a margin, and the margin a response."""
     if objective in IDENTITY_OBJECTIVES:
         return np.asarray, links.identity()
-    if objective in LOGISTIC_OBJECTIVES:
-        return _logit, links.logistic()
+    if objective in ("reg:logistic", "binary:logistic"):
+        return lambda probability: -np.log(1.0 / probability - 1.0), links.logistic()
     if objective in LOG_OBJECTIVES:
         return np.log, links.exponential()
     if objective in SOFTMAX_OBJECTIVES:
         return np.asarray, links.softmax()
     raise CannotRead(f"XGBoost objective {objective!r} is not known")
-
-
-def _logit(probability: NDArray) -> NDArray:
-    return -np.log(1.0 / probability - 1.0)
 
 
 def _check_classifier(model: Any, objective: str) -> None:
@@ -221,9 +215,8 @@ def _sets(
     number = np.full(len(is_set), -1, np.int64)
     for tree, begin in zip(trees, root):
         members = np.array(tree["categories"], np.int64)
-        for node, first, size in zip(
-            tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"]
-        ):
+        each = (tree[f"categories_{name}"] for name in ("nodes", "segments", "sizes"))
+        for node, first, size in zip(*each):
             number[begin + node] = len(sets)
             sets.append(members[first : first + size])
     if (is_set & (number < 0)).any():
