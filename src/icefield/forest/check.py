@@ -7,17 +7,14 @@ another, instead of tree by tree.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.forest.form import ZERO_THRESHOLD
+from icefield.data.frame import Table
+from icefield.forest.form import ZERO_THRESHOLD, Forest
 from icefield.forest.tree_model import TreeModel
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.forest.form import Forest
 
 CHECKED_ROWS = 64
 SEARCHED_ROWS = 4096

@@ -9,17 +9,14 @@ outputs lie side by side and the link averages their responses.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from icefield.data.frame import Table
 from icefield.forest import links
 from icefield.forest.build import join
 from icefield.forest.encode import Encoder
 from icefield.forest.tree_model import CannotRead, TreeModel
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 def weighted_sum(

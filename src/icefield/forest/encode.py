@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from icefield.data.frame import Column, Table, table_of
 from icefield.errors import ModelError
 from icefield.forest.tree_model import CannotRead
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Column, Table
 
 LARGEST_EXACT_INTEGER = 2**53
 HEAD = 100  # rows by which columns are told apart
@@ -253,8 +251,6 @@ class Encoder:
         """Entries that are not stored are zeros, or missing; stored ones, zeros too, are values."""
         if not self.absent_is_missing:
             return table.to("numpy")
-        from icefield.data.frame import table_of
-
         stored = table.native.tocoo()
         dense = np.full(stored.shape, np.nan)
         dense[stored.row, stored.col] = stored.data

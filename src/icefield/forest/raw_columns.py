@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
 from icefield.forest.check import go_left, leaf_values
 from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule
 from icefield.forest.form import Forest, validate
 from icefield.forest.tree_model import CannotRead, TreeModel
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 FARTHEST = 1e25  # beyond it, preparations overflow
 CHECKED_ROWS = 2_000

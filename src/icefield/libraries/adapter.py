@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
 from icefield.errors import ModelError, brief, complaint
 from icefield.libraries.row_form import RowForm
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from icefield.data.frame import Table
 from icefield.libraries.adapter import type_name
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.column_ways import passes_through
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 PARAMETERS = ("monotonic_cst", "interaction_cst", "monotone_constraints", "interaction_constraints")
 FOLLOWED = 200  # values of a column by which a pipeline's direction is told

@@ -7,13 +7,11 @@ falls back to asking the model itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from icefield.data.frame import Table
 from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.libraries.registry import library_of
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 def read(model: Any, table: Table) -> TreeModel:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icefield.data.frame import Table
 from icefield.errors import ModelError, complaint
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.attributes import PLAIN, attributes_of, is_kept_outside
 from icefield.models.across_rows import alike, known_row_by_row
+from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.data.frame import Table
     from icefield.models.model import Model
-    from icefield.typing import Float
 
 ROWS = 32  # of a booster, which shows itself only there
 FEW_ROWS = 8  # that say whether a change of attributes matters

@@ -6,13 +6,12 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from icefield.data.frame import Table
 from icefield.errors import ReadingWarning
-from icefield.forest import CannotRead, self_check
+from icefield.forest import CannotRead, TreeModel, self_check
 from icefield.libraries.reading import read
 
 if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.forest import TreeModel
     from icefield.models.model import Model
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from icefield.data.frame import Table
 from icefield.errors import IcefieldError, ModelError, complaint
 from icefield.libraries.adapter import Adapter, as_matrix
 from icefield.libraries.row_form import RowForm, usual_forms
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 NAMES_WARNING = r"X (does not have valid|has) feature names"
 

@@ -25,6 +25,7 @@ from icefield.core.rows import Block
 from icefield.counts import counted
 from icefield.data.at_ranks import values_at_ranks
 from icefield.data.distribution import ranks_of, weighted_quantiles
+from icefield.data.frame import Table
 from icefield.data.replacement import written_as
 from icefield.engines.brute.moved_rows import predict_at
 from icefield.engines.brute.pool import CallRows, Pool
@@ -35,7 +36,6 @@ from icefield.threads import ThreadCrew
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
-    from icefield.data.frame import Table
     from icefield.models.model import Model
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from icefield.core.question import Resources
+from icefield.data.frame import Table
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
 from icefield.errors import EngineError, complaint
 from icefield.models.pace import Pace
@@ -29,7 +30,6 @@ from icefield.threads import Workers, available_processors
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.data.frame import Table
     from icefield.models.model import CrossedRows, Model
 
 Points = Mapping[Any, NDArray[Any]]

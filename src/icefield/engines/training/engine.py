@@ -7,19 +7,17 @@ is an error that says so. Sums of trees average exactly only on an additive scal
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from icefield.core.engine import Engine, Offer, TreeReading, training_refusal
 from icefield.core.question import Answer, Moments, Question, Resources
 from icefield.core.rows import Block
+from icefield.data.frame import Table
 from icefield.engines.training.training_averages import training_average
 from icefield.engines.trees.axes import last_values_left, steps_of
 from icefield.errors import EngineError
 from icefield.forest import TreeModel
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 def offer(reading: TreeReading) -> Offer:

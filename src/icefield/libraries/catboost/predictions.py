@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from icefield.data.frame import Table
 from icefield.errors import ModelError, complaint
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered, plain_labels, type_name
 from icefield.libraries.catboost.format import stored_loss
 from icefield.libraries.category_types import refuse_text
 from icefield.libraries.row_form import has_categories
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 BINARY = ("Logloss", "CrossEntropy", "Focal")
 _EXCLUSIVE = (*BINARY, "MultiClass", "MultiClassOneVsAll")

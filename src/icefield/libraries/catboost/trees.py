@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Column, Table
 from icefield.forest import links
 from icefield.forest.build import NO_TEST, Nodes, Test, tree_model, walked
 from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule, Unused, check_numeric, check_width
@@ -24,9 +25,6 @@ from icefield.libraries.catboost.format import NESTED, SYMMETRIC, ExportError, e
 from icefield.libraries.catboost.predictions import BINARY, EXPONENT, response_type
 from icefield.libraries.class_path import class_path
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Column, Table
 
 RAW_LOSSES = {
     "RMSE", "MAE", "MAPE", "Quantile", "MultiQuantile", "GroupQuantile", "Expectile", "Lq", "Huber",

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from icefield.data.frame import Table
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.category_types import refuse_text
 from icefield.libraries.lightgbm.format import LOG_OBJECTIVES, is_booster, objective_words
 from icefield.libraries.row_form import has_categories
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 FEW_ROWS = 64  # that one thread predicts before several have been woken
 _PROBABILITY = ("binary", "multiclass", "multiclassova")

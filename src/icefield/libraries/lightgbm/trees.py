@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
 from icefield.forest import links
 from icefield.forest.build import Nodes, assemble, members_of
 from icefield.forest.encode import (
@@ -28,7 +29,7 @@ from icefield.forest.encode import (
     check_width,
     levels_in_order,
 )
-from icefield.forest.form import ZERO_THRESHOLD
+from icefield.forest.form import ZERO_THRESHOLD, Forest
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
 from icefield.libraries.lightgbm import CLASSES
@@ -42,10 +43,6 @@ from icefield.libraries.lightgbm.format import (
     is_booster,
     numbers,
 )
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.forest.form import Forest
 
 IDENTITY_OBJECTIVES = (
     "regression", "regression_l1", "huber", "fair", "quantile", "mape", "lambdarank", "rank_xendcg",

@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table, table_of
 from icefield.forest import links
 from icefield.forest.combine import weighted_sum
 from icefield.forest.encode import Encoder, Numbers, check_numeric, check_width
 from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.libraries.reading import read
 from icefield.libraries.sklearn.internals import internal
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 # Transformers whose inverse treats every prediction by itself.
 ROW_WISE_TRANSFORMERS = (
@@ -92,8 +90,6 @@ def read_bagging(model: Any, table: Table) -> TreeModel:
 
 def _read_on_columns(estimator: Any, names: list[Any]) -> TreeModel:
     """Read a member on a matrix of some columns, then name those columns as the table does."""
-    from icefield.data.frame import table_of
-
     inner = read(estimator, table_of(np.zeros((1, len(names)))))
     encode = inner.encode
     if inner.source != "scikit-learn" or not isinstance(encode, Encoder):

@@ -11,20 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
 from icefield.forest import links
 from icefield.forest.build import Nodes, members_of, tree_model
 from icefield.forest.encode import Encoder, Numbers, check_numeric, check_width, levels_in_order
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
 from icefield.libraries.sklearn.internals import internal
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 SOURCE = "scikit-learn"
 LINKS = {

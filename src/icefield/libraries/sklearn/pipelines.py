@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table, table_of
 from icefield.libraries.adapter import type_name
 from icefield.libraries.sklearn.column_ways import (
     UnknownTransformer,
@@ -25,9 +26,6 @@ from icefield.libraries.sklearn.column_ways import (
     trace,
 )
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 @dataclass(frozen=True)
@@ -184,8 +182,6 @@ def _crossed(rows: Any, alone: Any, driven: list[int], size: int) -> Any:
     """Every row at every grid point: driven columns from the points, the others from the rows."""
     if hasattr(rows, "tocsr"):
         return _crossed_sparse(rows, alone, driven, size)
-    from icefield.data.frame import table_of
-
     table, values = table_of(rows), table_of(alone)
     if not driven:
         return table.take(np.tile(np.arange(table.n_rows), size)).native

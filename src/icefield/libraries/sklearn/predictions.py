@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from icefield.data.frame import Table
 from icefield.errors import ModelError, complaint
 from icefield.libraries.adapter import (
     Adapter,
@@ -27,9 +28,6 @@ from icefield.libraries.sklearn.few_rows import asking
 from icefield.libraries.sklearn.margins import has_log_link, raw_answer
 from icefield.libraries.sklearn.nesting import core
 from icefield.libraries.sklearn.threads import gains_by_threads
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 def adapt(model: Any, scale: str) -> Adapter:

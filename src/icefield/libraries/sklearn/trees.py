@@ -7,15 +7,13 @@ estimators, target transforms, votes, bags and pipelines by the models inside th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from icefield.data.frame import Table
 from icefield.forest.tree_model import TreeModel
 from icefield.libraries.class_path import class_path
 from icefield.libraries.sklearn import member_trees, own_trees
 from icefield.libraries.sklearn.pipeline_trees import read_pipeline
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 _READ_BY = (
     (own_trees.read_tree, "tree._classes",

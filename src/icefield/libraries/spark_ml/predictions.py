@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from icefield.counts import counted
+from icefield.data.frame import table_of
 from icefield.errors import ModelError, complaint
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.spark_ml.standing_in import SparkMLModel, SparkMLTransforms, stand_in
-
-if TYPE_CHECKING:
-    from icefield.typing import Float
+from icefield.typing import Float
 
 __all__ = ["adapt", "stand_in"]
 
@@ -69,6 +68,4 @@ def _naming(labels: tuple[Any, ...], n_classes: int) -> Naming:
 
 
 def _ask(model: SparkMLModel | SparkMLTransforms, scale: str, rows: Any) -> Float:
-    from icefield.data.frame import table_of
-
     return model.predict(table_of(rows), scale)

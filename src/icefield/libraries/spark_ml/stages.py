@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from icefield.data.columns import Column
+from icefield.data.frame import Table
 from icefield.errors import ModelError, complaint
 from icefield.forest.encode import RefusedValue
 from icefield.libraries.adapter import type_name
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.data.columns import Column
-    from icefield.data.frame import Table
 
 Names = tuple[str, ...]
 Sources = tuple[frozenset[Any], ...]

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from icefield.data.columns import library_named
+from icefield.data.frame import Table
 from icefield.errors import InputError, ModelError, complaint
 from icefield.libraries.adapter import type_name
 from icefield.libraries.spark_ml.predictors import Predictor, predictor_of
@@ -29,9 +30,6 @@ from icefield.libraries.spark_ml.stages import (
     step_of,
 )
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 CHECKED = 50  # rows
 OURS = "icefield_"  # how columns begin that were put beside the model's

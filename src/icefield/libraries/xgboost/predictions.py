@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from icefield.data.frame import Table
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.category_types import refuse_text
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
 from icefield.libraries.xgboost.format import LOG_OBJECTIVES, configured, is_wrapper
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 _SOFTMAX = ("multi:softprob", "multi:softmax")
 _PROBABILITY = ("binary:logistic", *_SOFTMAX)

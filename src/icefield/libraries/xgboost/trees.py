@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
 from icefield.forest import links
 from icefield.forest.build import Nodes, assemble
 from icefield.forest.encode import (
@@ -29,14 +30,11 @@ from icefield.forest.encode import (
     check_width,
     levels_in_order,
 )
+from icefield.forest.form import Forest
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
 from icefield.libraries.xgboost import CLASSES
 from icefield.libraries.xgboost.format import LOG_OBJECTIVES, Learner, booster_of, is_wrapper, saved
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.forest.form import Forest
 
 TOLERANCE = 1e-5
 # XGBoost's first number that is no category any more.
