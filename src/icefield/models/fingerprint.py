@@ -10,7 +10,7 @@ Attributes also change for reasons that do not matter, so a change of these alon
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,8 @@ from icefield.errors import ModelError, complaint
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.attributes import PLAIN, attributes_of, is_kept_outside
 from icefield.models.across_rows import alike, known_row_by_row
+from icefield.models.model import Model
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.models.model import Model
 
 ROWS = 32  # of a booster, which shows itself only there
 FEW_ROWS = 8  # that say whether a change of attributes matters

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from icefield.data.frame import Table
+from icefield.models.model import Model
 from icefield.threads import check_wanted
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.models.model import Model
 
 ROWS_PER_CALL = 16_384  # enough to drown a call's fixed cost, small enough to stay near the cache
 FIRST_ROWS = 64  # predictions of the first call, which shows how slow the model is

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +30,11 @@ from icefield.data.replacement import written_as
 from icefield.engines.brute.moved_rows import predict_at
 from icefield.engines.brute.pool import CallRows, Pool
 from icefield.errors import BudgetError, statement
+from icefield.models.model import Model
 from icefield.models.pace import FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, Pace
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.models.model import Model
-
 
 CALLS_PER_WORKER = 8
 COPIES = 4  # a repeated block, the model's own copy of it, its validation and its output

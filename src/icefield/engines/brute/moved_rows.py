@@ -8,17 +8,14 @@ writes grids, and then picked per row, so categories, dates and nullable types s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.question import Axis
 from icefield.data.frame import Table
+from icefield.models.model import Model
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.question import Axis
-    from icefield.models.model import Model
 
 ROWS_PER_CALL = 65_536
 

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -24,13 +24,11 @@ from icefield.core.question import Resources
 from icefield.data.frame import Table
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
 from icefield.errors import EngineError, complaint
+from icefield.models.model import CrossedRows, Model
 from icefield.models.pace import Pace
 from icefield.models.sharing import alone, copies_help, private_copy, settings_for_threads, shareable
 from icefield.threads import Workers, available_processors
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.models.model import CrossedRows, Model
 
 Points = Mapping[Any, NDArray[Any]]
 
