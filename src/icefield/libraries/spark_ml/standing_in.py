@@ -72,16 +72,16 @@ class SparkMLModel:
 
     def matrix(self, table: Table) -> Float:
         """The vectors of some rows."""
-        if self.steps:
-            return run(self.steps, self._named(table), self.vector)
-        return run((assembled(table.names, self.vector, keep=True),), table, self.vector)
+        return run(self._steps_of(table), self._named(table), self.vector)
+
+    def _steps_of(self, table: Table) -> tuple[Step, ...]:
+        return self.steps or (assembled(table.names, self.vector, keep=True),)
 
     def drives(self, table: Table) -> dict[Any, tuple[int, ...]]:
         """By column of the rows that alone decides slots of the vector, these; `NotKnown` names slots that several decide."""
-        steps = self.steps or (assembled(table.names, self.vector, keep=True),)
         found: dict[Any, tuple[int, ...]] = {}
         looked_at = self.predictor.looked_at
-        for slot, sources in enumerate(slots_of(steps, self.vector)):
+        for slot, sources in enumerate(slots_of(self._steps_of(table), self.vector)):
             if len(sources) != 1 and slot in looked_at:
                 raise NotKnown(f"a stage mixes the columns {', '.join(map(repr, sorted(sources)))}")
             for source in sources:
