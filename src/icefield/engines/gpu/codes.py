@@ -83,9 +83,8 @@ class CodedColumns:
         for own_row, cuts in zip(table, every_cut):
             own_row[: cuts.size] = cuts
         numbers = (sources, zeros, missing, [cuts.size for cuts in every_cut])
-        return cls(
-            *(np.array(one, np.int32) for one in numbers), table, column, code, np.array(either_way, bool)
-        )
+        source, zero, gone, n_cuts = (np.array(one, np.int32) for one in numbers)
+        return cls(source, zero, gone, n_cuts, table, column, code, np.array(either_way, bool))
 
 
 def _parts(
