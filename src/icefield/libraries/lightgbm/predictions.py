@@ -10,57 +10,22 @@ import numpy as np
 from icefield.data.frame import Table
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.category_types import refuse_text
-from icefield.libraries.lightgbm.format import LOG_OBJECTIVES, is_booster, objective_words
+from icefield.libraries.lightgbm.format import LOG_OBJECTIVES, booster_of, is_booster, objective_words
 from icefield.libraries.row_form import has_categories
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
 
 FEW_ROWS = 64  # that one thread predicts before several have been woken
-_PROBABILITY = ("binary", "multiclass", "multiclassova")
 
 
 def adapt(model: Any, scale: str) -> Adapter:
     """The adapter of a LightGBM model."""
-    if is_booster(model):
-        return _adapt_booster(model, scale)
-    if not getattr(model, "fitted_", False):
+    if not is_booster(model) and not getattr(model, "fitted_", False):
         return adapt_estimator(model, "response")  # the trial prediction will say that it is not fitted
-    return _adapt_wrapper(model, scale)
-
-
-def _adapt_wrapper(model: Any, scale: str) -> Adapter:
-    words = objective_words(model.booster_)
-    classifier = hasattr(model, "predict_proba")
-    naming: Naming = ByClass(model.classes_) if classifier else SingleOrNumbered("prediction")
-    if scale == "response" and classifier and words:
-        answer, label = _asking(model.predict_proba), "probability"
-    elif scale == "response" and words:
-        answer, label = _asking(model.predict), "prediction"
-    else:  # a custom objective has no link: LightGBM can only give the score
+    booster = booster_of(model)
+    words, columns = objective_words(booster), tuple(booster.feature_name())
+    kind, naming, answer, label = (_of_booster if booster is model else _of_wrapper)(model, words)
+    if scale == "raw" or not words:  # a custom objective has no link: LightGBM can only give the score
         answer, label = _asking(model.predict, raw_score=True), _raw_label(words)
-    kind = "classifier" if classifier else "ranker" if words[:1] == ["lambdarank"] else "regressor"
-    return _named(kind, label, answer, naming, model.booster_, scale, words)
-
-
-def _adapt_booster(model: Any, scale: str) -> Adapter:
-    words, width = objective_words(model), model.num_model_per_iteration()
-    objective = words[0] if words else None
-    naming: Naming = SingleOrNumbered("prediction")
-    if objective in _PROBABILITY:
-        naming = ByClass(np.arange(2 if objective == "binary" else width))
-    if scale == "raw" or not words:
-        answer, label = _asking(model.predict, raw_score=True), _raw_label(words)
-    elif objective == "binary":
-        answer, label = partial(_both_sides, _asking(model.predict)), "probability"
-    else:
-        answer, label = _asking(model.predict), "probability" if objective in _PROBABILITY else "prediction"
-    kind = "classifier" if objective in _PROBABILITY else "regressor"
-    return _named(kind, label, answer, naming, model, scale, words)
-
-
-def _named(
-    kind: str, label: str, answer: Any, naming: Naming, booster: Any, scale: str, words: list[str]
-) -> Adapter:
-    columns = tuple(booster.feature_name())
     note = "the objective is the user's own, so LightGBM knows no link: numbers are raw scores"
     return Adapter(
         kind=kind,
@@ -74,6 +39,23 @@ def _named(
         notes=(note,) if scale == "response" and not words else (),
         positive=scale == "response" and words[:1] != [] and words[0] in LOG_OBJECTIVES,
     )
+
+
+def _of_wrapper(model: Any, words: list[str]) -> tuple[str, Naming, Any, str]:
+    """Kind, names of the outputs, how to ask for the response, and what that is called."""
+    if hasattr(model, "predict_proba"):
+        return "classifier", ByClass(model.classes_), _asking(model.predict_proba), "probability"
+    kind = "ranker" if words[:1] == ["lambdarank"] else "regressor"
+    return kind, SingleOrNumbered("prediction"), _asking(model.predict), "prediction"
+
+
+def _of_booster(model: Any, words: list[str]) -> tuple[str, Naming, Any, str]:
+    answer = _asking(model.predict)
+    if words[:1] == ["binary"]:
+        return "classifier", ByClass(np.arange(2)), partial(_both_sides, answer), "probability"
+    if words and words[0] in ("multiclass", "multiclassova"):
+        return "classifier", ByClass(np.arange(model.num_model_per_iteration())), answer, "probability"
+    return "regressor", SingleOrNumbered("prediction"), answer, "prediction"
 
 
 def _raw_label(words: list[str]) -> str:

@@ -11,7 +11,7 @@ from icefield.data.frame import Table
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.category_types import refuse_text
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
-from icefield.libraries.xgboost.format import LOG_OBJECTIVES, configured, is_wrapper
+from icefield.libraries.xgboost.format import LOG_OBJECTIVES, Learner, booster_of, configured, is_wrapper
 
 _SOFTMAX = ("multi:softprob", "multi:softmax")
 _PROBABILITY = ("binary:logistic", *_SOFTMAX)
@@ -19,48 +19,17 @@ _PROBABILITY = ("binary:logistic", *_SOFTMAX)
 
 def adapt(model: Any, scale: str) -> Adapter:
     """The adapter of an XGBoost model."""
-    if hasattr(model, "save_config") and not is_wrapper(model):
-        return _adapt_booster(model, scale)
-    if not model.__sklearn_is_fitted__():
+    own = hasattr(model, "save_config") and not is_wrapper(model)
+    if not own and not model.__sklearn_is_fitted__():
         return adapt_estimator(model, "response")  # the trial prediction will say that it is not fitted
-    return _adapt_wrapper(model, scale)
-
-
-def _adapt_wrapper(model: Any, scale: str) -> Adapter:
-    booster = model.get_booster()
-    learner, classifier = configured(booster), hasattr(model, "predict_proba")
-    objective, one = learner.objective, learner.n_targets == 1
-    naming: Naming = ByClass(model.classes_) if classifier and one else SingleOrNumbered("prediction")
-    if scale == "raw" or objective == "binary:logitraw":
-        answer, label = partial(model.predict, output_margin=True), _raw_label(objective)
-    elif classifier and objective in _PROBABILITY:
-        answer, label = model.predict_proba, "probability"
-    else:
-        answer, label = model.predict, "predicted class" if classifier else "prediction"
-    return _named(objective, label, answer, naming, booster, scale)
-
-
-def _adapt_booster(model: Any, scale: str) -> Adapter:
-    learner = configured(model)
+    booster = booster_of(model)
+    learner, names = configured(booster), booster.feature_names
     objective = learner.objective
     margin = scale == "raw" or objective == "binary:logitraw"
-    both_sides = objective == "binary:logistic" and learner.n_targets == 1 and not margin
-    softmax = objective in _SOFTMAX and not margin
-    naming: Naming = SingleOrNumbered("prediction")
-    if learner.n_targets == 1 and objective.startswith(("binary:", "multi:")) and objective != "binary:hinge":
-        naming = ByClass(np.arange(max(2, learner.n_classes)))
-    label = "probability" if objective in _PROBABILITY else "prediction"
-    if margin or objective == "binary:hinge":
-        label = _raw_label(objective) if margin else "predicted class"
-    answer = partial(_ask_booster, model, margin or softmax, both_sides, softmax)
-    return _named(objective, label, answer, naming, model, scale)
-
-
-def _named(objective: str, label: str, answer: Any, naming: Naming, booster: Any, scale: str) -> Adapter:
-    names = booster.feature_names
+    naming, answer, label = (_of_booster if own else _of_wrapper)(model, learner, margin)
     return Adapter(
         kind=_kind(objective),
-        scale_label=label,
+        scale_label=_raw_label(objective) if margin else label,
         answer=answer,
         naming=naming,
         columns=None if names is None else tuple(names),
@@ -68,6 +37,31 @@ def _named(objective: str, label: str, answer: Any, naming: Naming, booster: Any
         avoid=partial(_avoid, booster),
         positive=scale == "response" and objective in LOG_OBJECTIVES,
     )
+
+
+def _of_wrapper(model: Any, learner: Learner, margin: bool) -> tuple[Naming, Any, str]:
+    """Names of the outputs, how to ask, and what a response is called."""
+    classifier = hasattr(model, "predict_proba")
+    naming: Naming = SingleOrNumbered("prediction")
+    if classifier and learner.n_targets == 1:
+        naming = ByClass(model.classes_)
+    if margin:
+        return naming, partial(model.predict, output_margin=True), ""
+    if classifier and learner.objective in _PROBABILITY:
+        return naming, model.predict_proba, "probability"
+    return naming, model.predict, "predicted class" if classifier else "prediction"
+
+
+def _of_booster(model: Any, learner: Learner, margin: bool) -> tuple[Naming, Any, str]:
+    objective = learner.objective
+    both_sides = objective == "binary:logistic" and learner.n_targets == 1 and not margin
+    softmax = objective in _SOFTMAX and not margin
+    naming: Naming = SingleOrNumbered("prediction")
+    if learner.n_targets == 1 and objective.startswith(("binary:", "multi:")) and objective != "binary:hinge":
+        naming = ByClass(np.arange(max(2, learner.n_classes)))
+    labels = {"binary:hinge": "predicted class", **dict.fromkeys(_PROBABILITY, "probability")}
+    answer = partial(_ask_booster, model, margin or softmax, both_sides, softmax)
+    return naming, answer, labels.get(objective, "prediction")
 
 
 def _avoid(booster: Any, table: Table) -> None:
