@@ -91,9 +91,12 @@ class Given:
         for member in structure.members:
             self._take(member, values[member.name])
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Where arrays lie is true in this process only: another one takes its own copies.
-        return _given_again, (type(self), self.structure, self.values)
+    # Where arrays lie is true in this process only: another one takes its own copies.
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.structure, self.values
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        Given.__init__(self, *state)
 
     def _take(self, member: Member, value: Any) -> None:
         if isinstance(member, Array):
@@ -116,10 +119,10 @@ class Given:
             or value.dtype != member.dtype
             or value.ndim != len(member.shape)
         ):
-            raise TypeError(
-                f"{self._called(member)} must be an array of {member.dtype} with {len(member.shape)} axes, "
-                f"got {_described(value)}"
-            )
+            is_array = isinstance(value, np.ndarray)
+            got = f"one of {value.dtype} with {value.ndim}" if is_array else type(value).__name__
+            wanted = f"an array of {member.dtype} with {len(member.shape)} axes"
+            raise TypeError(f"{self._called(member)} must be {wanted}, got {got}")
         flags = value.flags
         if not (member.has_strides or flags.c_contiguous) or (member.is_written and not flags.writeable):
             raise TypeError(
@@ -145,12 +148,6 @@ class Given:
 
     def _called(self, member: Member) -> str:
         return f"{self.structure.name}.{member.name}"
-
-
-def _given_again(kind: type[Given], structure: Structure, values: Mapping[str, Any]) -> Given:
-    given = kind.__new__(kind)
-    Given.__init__(given, structure, values)
-    return given
 
 
 class Filled:
@@ -203,9 +200,3 @@ class Kernel:
                 "ask for fewer trees, rows or grid points at a time"
             )
         return False
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"one of {value.dtype} with {value.ndim}"
-    return type(value).__name__

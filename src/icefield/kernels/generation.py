@@ -238,15 +238,10 @@ def python_interface(native: Path = NATIVE) -> str:
     for structure in structures:
         write = _record if structure.is_record else _kernel if structure.is_kernel else _grouped
         lines += write(structure)
-    names = [*declarations.constants, *(_public_name(s) for s in structures)]
+    public = (s.kernel.upper() if s.is_record else s.kernel if s.is_kernel else s.name for s in structures)
+    names = [*declarations.constants, *public]
     lines += ["", "", *_wrapped("__all__ = [", [f'"{name}"' for name in sorted(names)], "]"), ""]
     return "\n".join(lines)
-
-
-def _public_name(structure: Structure) -> str:
-    if structure.is_record:
-        return structure.kernel.upper()
-    return structure.kernel if structure.is_kernel else structure.name
 
 
 def _record(structure: Structure) -> list[str]:

@@ -84,10 +84,9 @@ class BruteEngine(Engine):
         with Progress("asking the model", predictions) as progress, Pool(self.model, resources) as pool, pool:
             most = self._largest_call(sample, resources.memory // (2 * pool.workers))
             pace = Pace(FIRST_ROWS, most, SECONDS_PER_CALL, self.model.least_per_call)
-            # Blocks depend on the budget alone, since they decide the order of summation.
-            block_rows = _power_of_two(min(ROWS_PER_CALL, self._largest_call(sample, resources.memory // 2)))
-            if self.model.across_rows:
-                block_rows = sample.n_rows
+            # Blocks depend on the budget alone, since they decide the order of summation; small changes of it change nothing.
+            fitting = min(ROWS_PER_CALL, self._largest_call(sample, resources.memory // 2))
+            block_rows = sample.n_rows if self.model.across_rows else 1 << (fitting.bit_length() - 1)
             return [
                 _QuestionWork(self.model, q, sample, resources.memory, min(block_rows, sample.n_rows), pool, pace)
                 .run(progress)
@@ -263,11 +262,6 @@ def _side_by_side(pieces: list[Moments]) -> Moments:
         np.concatenate(m2, axis=-1) if m2 else None,
         _side_by_side(once) if once else None,
     )
-
-
-def _power_of_two(number: int) -> int:
-    """The largest power of two that is not above a number: small changes of the budget change nothing."""
-    return 1 << (number.bit_length() - 1)
 
 
 def flat_points(question: Question) -> dict[Any, NDArray[Any]]:

@@ -25,7 +25,8 @@ def adapt(model: Any, scale: str) -> Adapter:
     words, columns = objective_words(booster), tuple(booster.feature_name())
     kind, naming, answer, label = (_of_booster if booster is model else _of_wrapper)(model, words)
     if scale == "raw" or not words:  # a custom objective has no link: LightGBM can only give the score
-        answer, label = _asking(model.predict, raw_score=True), _raw_label(words)
+        answer = _asking(model.predict, raw_score=True)
+        label = "log-odds" if words[:1] == ["binary"] and "sigmoid:1" in words else "raw score"
     note = "the objective is the user's own, so LightGBM knows no link: numbers are raw scores"
     return Adapter(
         kind=kind,
@@ -56,10 +57,6 @@ def _of_booster(model: Any, words: list[str]) -> tuple[str, Naming, Any, str]:
     if words and words[0] in ("multiclass", "multiclassova"):
         return "classifier", ByClass(np.arange(model.num_model_per_iteration())), answer, "probability"
     return "regressor", SingleOrNumbered("prediction"), answer, "prediction"
-
-
-def _raw_label(words: list[str]) -> str:
-    return "log-odds" if words[:1] == ["binary"] and "sigmoid:1" in words else "raw score"
 
 
 def _asking(method: Any, **always: Any) -> Any:

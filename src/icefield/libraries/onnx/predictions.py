@@ -36,8 +36,9 @@ def adapt(model: Any, scale: str) -> Adapter:
             raise ModelError(complaint("model", f"takes an input {one.name!r} of type {one.type}, not a table",
                                        hint="pass a function that runs the session"))  # fmt: skip
     classifier = "prob" in output.name.lower() or output.type.startswith("seq(map(")
-    single = len(inputs) == 1 and not _is_one_column(inputs[0])
-    width = inputs[0].shape[1] if single and len(inputs[0].shape) == 2 else None
+    axes = inputs[0].shape
+    single = len(inputs) == 1 and len(axes) != 1 and not (len(axes) == 2 and axes[1] == 1)
+    width = axes[1] if single and len(axes) == 2 else None
     number = _NUMPY_TYPES[inputs[0].type]
     return Adapter(
         kind="classifier" if classifier else "ONNX model",
@@ -66,10 +67,6 @@ def _open(model: Any) -> Any:
     except Exception as error:
         problem = f"is no ONNX model that onnxruntime can open: {error}"
         raise ModelError(complaint("model", problem)) from error
-
-
-def _is_one_column(one: Any) -> bool:
-    return len(one.shape) == 1 or (len(one.shape) == 2 and one.shape[1] == 1)
 
 
 def _output(outputs: Sequence[Any]) -> Any:

@@ -45,10 +45,6 @@ def _one_to_one(step: Any, width: int) -> Sources:
     return [frozenset([i]) for i in range(width)]
 
 
-def _all_to_all(step: Any, width: int) -> Sources:
-    return [frozenset(range(width))] * len(step.get_feature_names_out())
-
-
 def _spread_out(counts: Iterable[int]) -> Sources:
     return [frozenset([i]) for i, count in enumerate(counts) for _ in range(int(count))]
 
@@ -66,10 +62,6 @@ def _evenly(step: Any, width: int) -> Sources:
     if outputs % width:
         raise UnknownTransformer(f"{type_name(step)} gives its {width} columns unequal numbers of outputs")
     return _spread_out([outputs // width] * width)
-
-
-def _bins(step: Any, width: int) -> Sources:
-    return _one_to_one(step, width) if step.encode == "ordinal" else _spread_out(step.n_bins_)
 
 
 def _simple_imputer(step: Any, width: int) -> Sources:
@@ -148,7 +140,10 @@ _TRACES: dict[str, Callable[[Any, int], Sources]] = {
          "PowerTransformer", "OrdinalEncoder", "Binarizer"),
         _one_to_one,
     ),
-    **dict.fromkeys(("PCA", "TruncatedSVD", "FactorAnalysis", "FastICA"), _all_to_all),
+    **dict.fromkeys(
+        ("PCA", "TruncatedSVD", "FactorAnalysis", "FastICA"),
+        lambda step, width: [frozenset(range(width))] * len(step.get_feature_names_out()),
+    ),
     **dict.fromkeys(("KNNImputer", "IterativeImputer"), _mixing_imputer),
     **dict.fromkeys(
         ("VarianceThreshold", "SelectKBest", "SelectPercentile", "SelectFromModel", "RFE", "RFECV",
@@ -158,7 +153,7 @@ _TRACES: dict[str, Callable[[Any, int], Sources]] = {
     "OneHotEncoder": _one_hot,
     "TargetEncoder": _evenly,
     "SplineTransformer": _evenly,
-    "KBinsDiscretizer": _bins,
+    "KBinsDiscretizer": lambda step, width: _spread_out([1] * width if step.encode == "ordinal" else step.n_bins_),
     "PolynomialFeatures": lambda step, width: [frozenset(np.flatnonzero(own).tolist()) for own in step.powers_],
     "Normalizer": lambda step, width: [frozenset(range(width))] * width,
     "SimpleImputer": _simple_imputer,

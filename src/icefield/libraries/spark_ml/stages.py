@@ -259,21 +259,12 @@ def _inverse(values: Float, at_zero: float) -> Float:
     return np.divide(1.0, values, out=np.full(len(values), at_zero), where=values != 0)
 
 
-def _standard(stage: Any, inputs: Names, outputs: Names) -> Step:
-    mean, std = _vector(stage.mean), _vector(stage.std)
-    return _centred(stage, inputs, outputs, mean, std, ("withMean", "withStd"))
-
-
-def _robust(stage: Any, inputs: Names, outputs: Names) -> Step:
-    median, spread = _vector(stage.median), _vector(stage.range)
-    return _centred(stage, inputs, outputs, median, spread, ("withCentering", "withScaling"))
-
-
 def _centred(
-    stage: Any, inputs: Names, outputs: Names, centre: Float, spread: Float, asked: tuple[str, str]
+    stage: Any, inputs: Names, outputs: Names, *, centre: str, spread: str, shifts: str, scales: str
 ) -> Step:
-    shift = centre if stage.getOrDefault(asked[0]) else np.zeros(len(centre))
-    scale = _inverse(spread, 0.0) if stage.getOrDefault(asked[1]) else np.ones(len(spread))
+    middle, size = _vector(getattr(stage, centre)), _vector(getattr(stage, spread))
+    shift = middle if stage.getOrDefault(shifts) else np.zeros(len(middle))
+    scale = _inverse(size, 0.0) if stage.getOrDefault(scales) else np.ones(len(size))
     return _affine(inputs, outputs, shift, scale)
 
 
@@ -335,10 +326,6 @@ def _slicer(stage: Any, inputs: Names, outputs: Names) -> Step:
     return _choosing(inputs, outputs, stage.getOrDefault("indices"))
 
 
-def _selector(stage: Any, inputs: Names, outputs: Names) -> Step:
-    return _choosing(inputs, outputs, sorted(stage.selectedFeatures))
-
-
 def _choosing(inputs: Names, outputs: Names, slots: Sequence[int]) -> Step:
     slots = list(slots)
     return Step(inputs, outputs, partial(_slots_chosen, slots=slots), partial(_sources_chosen, slots=slots))
@@ -348,17 +335,22 @@ STAGES: dict[str, Callable[[Any, Names, Names], Step]] = {
     "VectorAssembler": lambda stage, inputs, outputs: assembled(inputs, outputs[0], _keeps(stage)),
     "StringIndexerModel": _indexer,
     "OneHotEncoderModel": _encoder,
-    "StandardScalerModel": _standard,
+    "StandardScalerModel": partial(
+        _centred, centre="mean", spread="std", shifts="withMean", scales="withStd"
+    ),
     "MinMaxScalerModel": _min_max,
     "MaxAbsScalerModel": _max_abs,
-    "RobustScalerModel": _robust,
+    "RobustScalerModel": partial(
+        _centred, centre="median", spread="range", shifts="withCentering", scales="withScaling"
+    ),
     "ImputerModel": _imputer,
     "Bucketizer": _bucketizer,
     "Binarizer": _binarizer,
     "VectorIndexerModel": _vector_indexer,
     "VectorSlicer": _slicer,
     **dict.fromkeys(
-        ("ChiSqSelectorModel", "UnivariateFeatureSelectorModel", "VarianceThresholdSelectorModel"), _selector
+        ("ChiSqSelectorModel", "UnivariateFeatureSelectorModel", "VarianceThresholdSelectorModel"),
+        lambda stage, inputs, outputs: _choosing(inputs, outputs, sorted(stage.selectedFeatures)),
     ),
 }
 

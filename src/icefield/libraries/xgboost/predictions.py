@@ -27,9 +27,11 @@ def adapt(model: Any, scale: str) -> Adapter:
     objective = learner.objective
     margin = scale == "raw" or objective == "binary:logitraw"
     naming, answer, label = (_of_booster if own else _of_wrapper)(model, learner, margin)
+    if margin:
+        label = "log-odds" if objective in ("binary:logistic", "binary:logitraw") else "raw score"
     return Adapter(
         kind=_kind(objective),
-        scale_label=_raw_label(objective) if margin else label,
+        scale_label=label,
         answer=answer,
         naming=naming,
         columns=None if names is None else tuple(names),
@@ -90,7 +92,3 @@ def _kind(objective: str) -> str:
     if objective.startswith("rank:"):
         return "ranker"
     return "classifier" if objective.startswith(("binary:", "multi:")) else "regressor"
-
-
-def _raw_label(objective: str) -> str:
-    return "log-odds" if objective in ("binary:logistic", "binary:logitraw") else "raw score"
