@@ -66,28 +66,19 @@ class Pool:
     """
 
     def __init__(self, model: Model, resources: Resources) -> None:
-        self._model = model
-        self._threads: Workers | None = None
+        self._model, wanted = model, resources.processes or 1
+        self._processes = _Processes(model, wanted) if wanted > 1 else None
+        self.workers = wanted if wanted > 1 else wanted_threads(model, resources)
+        self._threads = Workers(self.workers) if self.workers > 1 else None
         self._settings: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._copies: queue.SimpleQueue[Model] | None = None
-        self._processes: _Processes | None = None
-        if resources.processes is not None and resources.processes > 1:
-            self.workers = resources.processes
-            self._processes = _Processes(model, self.workers)
-        else:
-            self.workers = wanted_threads(model, resources)
-        if self.workers > 1:
-            self._prepare_threads(resources)
-
-    def _prepare_threads(self, resources: Resources) -> None:
-        self._threads = Workers(self.workers)
-        if self._processes is not None:
+        if self._threads is None or self._processes is not None:
             return
-        if copies_help(self._model, self.workers, resources.memory):
+        self._settings = settings_for_threads()
+        if copies_help(model, self.workers, resources.memory):
             self._copies = queue.SimpleQueue()
             for _ in range(self.workers):
-                self._copies.put(private_copy(self._model))
-        self._settings = settings_for_threads()
+                self._copies.put(private_copy(model))
 
     def __enter__(self) -> Pool:
         return self
