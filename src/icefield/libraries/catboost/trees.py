@@ -61,15 +61,9 @@ def read_catboost(model: Any, table: Table) -> TreeModel:
     encode = _encoder(model, table, columns, splits)
     nodes.value = nodes.value * scale
     outputs, sets = np.full(len(root), -1 if width > 1 else 0), [np.array([n]) for n in range(splits.n_codes)]
+    link = _link(model, width)
     return tree_model(
-        nodes,
-        encode,
-        _link(model, width),
-        "catboost",
-        tree_root=root,
-        tree_output=outputs,
-        base=base,
-        sets=sets,
+        nodes, encode, link, "catboost", tree_root=root, tree_output=outputs, base=base, sets=sets
     )
 
 
