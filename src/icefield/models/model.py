@@ -147,15 +147,12 @@ def _explained(model: Model, asked: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        theirs = model.passes_errors or model.kind == "function"
-        if isinstance(error, IcefieldError | MemoryError) or (
-            theirs and not isinstance(error, StopIteration)
-        ):
+        theirs = (model.passes_errors or model.kind == "function") and not isinstance(error, StopIteration)
+        if theirs or isinstance(error, IcefieldError | MemoryError):
             raise
+        problem = f"could not predict {asked} ({one_line(error)})"
         hint = "check that model.predict takes such values, or leave them out"
-        raise ModelError(
-            complaint("model", f"could not predict {asked} ({one_line(error)})", hint=hint)
-        ) from error
+        raise ModelError(complaint("model", problem, hint=hint)) from error
 
 
 @dataclass(frozen=True, eq=False)
