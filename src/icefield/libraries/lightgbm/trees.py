@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from icefield.data.frame import Table
 from icefield.forest import links
-from icefield.forest.build import Nodes, assemble, members_of
+from icefield.forest.build import Nodes, members_of, tree_model
 from icefield.forest.encode import (
     HEAD,
     CategoryNumbers,
@@ -29,7 +29,7 @@ from icefield.forest.encode import (
     check_width,
     levels_in_order,
 )
-from icefield.forest.form import ZERO_THRESHOLD, Forest
+from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
 from icefield.libraries.lightgbm import CLASSES
@@ -79,16 +79,13 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     text = exported(booster)
     _check_header(text)
     header = text.header
-    n_columns = int(header["max_feature_idx"]) + 1
-    check_width(table, n_columns)
-
+    check_width(table, int(header["max_feature_idx"]) + 1)
     parsed = _TreesText(list(text.trees()))
     n_outputs = int(header["num_tree_per_iteration"])
-    averaged = "average_output" in header
     link = _link(header.get("objective", ""))
-    n_iterations = max(1, parsed.n_trees // n_outputs)
-    if averaged:
+    if "average_output" in header:
         # The raw score stays the sum; only the response is of the average.
+        n_iterations = max(1, parsed.n_trees // n_outputs)
         link = links.then(links.scaled(1.0 / n_iterations), link.name, link.apply)
     if _has_both_columns(model, header.get("objective", "")) and n_outputs == 1:
         link = links.two_columns(link)
@@ -96,8 +93,11 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     encode = _encoder(table, parsed, booster.pandas_categorical)
     # Arrow data reach the trees as they are, unless categories make them pass through pandas.
     takes_arrow = table.library in ("polars", "pyarrow") and not booster.pandas_categorical
-    forest = parsed.forest(n_columns, n_outputs, tiny_is_zero=not takes_arrow)
-    return TreeModel(forest, encode, encode.drives, link, "lightgbm")
+    nodes, root = parsed.nodes(tiny_is_zero=not takes_arrow)
+    outputs, base = np.arange(parsed.n_trees) % n_outputs, np.zeros(n_outputs)
+    return tree_model(
+        nodes, encode, link, "lightgbm", tree_root=root, tree_output=outputs, base=base, sets=parsed.sets
+    )
 
 
 def _has_both_columns(model: Any, objective: str) -> bool:
@@ -206,8 +206,8 @@ class _TreesText:
             raise CannotRead("a LightGBM split refers to a category set that is not there")
         return sets, number
 
-    def forest(self, n_columns: int, n_outputs: int, tiny_is_zero: bool) -> Forest:
-        """Splits first, then leaves, tree by tree: LightGBM numbers leaves as ``~leaf``."""
+    def nodes(self, tiny_is_zero: bool) -> tuple[Nodes, NDArray[np.int64]]:
+        """All nodes and each tree's root. Splits first, then leaves, tree by tree: LightGBM numbers leaves as ``~leaf``."""
         n_splits = self.n_splits
         root = np.concatenate([[0], np.cumsum(n_splits + self.n_leaves)])
         split_at = _places(root[:-1], n_splits)
@@ -237,14 +237,7 @@ class _TreesText:
             value=spread(self.leaf_value, leaf_at),
             weight=weight,
         )
-        return assemble(
-            nodes,
-            tree_root=root[:-1],
-            tree_output=np.arange(self.n_trees) % n_outputs,
-            base=np.zeros(n_outputs),
-            n_columns=n_columns,
-            sets=self.sets,
-        )
+        return nodes, root[:-1]
 
     def _thresholds(self, tiny_is_zero: bool) -> NDArray[np.float64]:
         """Dense matrices drop numbers as small as 1e-35 to 0 before any comparison.
@@ -284,10 +277,8 @@ def _encoder(table: Table, trees: _TreesText, pandas_categorical: Any) -> Encode
     if with_levels:
         known = pandas_categorical or []
         if len(known) != len(with_levels):
-            raise CannotRead(
-                f"the table has {len(with_levels)} categorical columns, the LightGBM model was trained on "
-                f"{len(known)}"
-            )
+            held = f"the table has {len(with_levels)} categorical columns"
+            raise CannotRead(f"{held}, the LightGBM model was trained on {len(known)}")
         for position, levels in zip(with_levels, known):
             rules[position] = levels_in_order(levels, unknown_is_missing=True)
     check_numeric(head, set(range(len(table.names))) - set(with_levels))
