@@ -150,7 +150,8 @@ class Library:
     @property
     def row_by_row(self) -> RowByRow | None:
         if self.classes:
-            return OwnClasses(self.name, tuple(path.rpartition(".")[2] for path in self.classes))
+            package = self.classes[0].partition(".")[0]
+            return OwnClasses(package, tuple(path.rpartition(".")[2] for path in self.classes))
         return cast(RowByRow, self._role("row_by_row")) if "row_by_row" in self.roles else None
 
     @property
