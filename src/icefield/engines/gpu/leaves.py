@@ -32,7 +32,7 @@ def place(column: NDArray[np.int64], code: NDArray[np.int64]) -> tuple[NDArray[n
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Leaves:
+class CountedLeaves:
     """Leaves that a kernel counts together, with equally many elements.
 
     `leaf` and `element_group` are by leaf, the latter the number of the element's group on the path from 1, 0 for none.
@@ -49,7 +49,7 @@ class Leaves:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Kind(Leaves):
+class Kind(CountedLeaves):
     """Leaves of which the first `seconds` elements have two conditions; `table` is what the kernel reads, `(blocks, rows, THREADS)`."""
 
     seconds: int
@@ -66,7 +66,7 @@ class Kind(Leaves):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AnyLeaves(Leaves):
+class AnyLeaves(CountedLeaves):
     """Leaves with more elements or conditions than a `Kind` has."""
 
     conditions: NDArray[np.uint32]

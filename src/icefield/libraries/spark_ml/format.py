@@ -27,7 +27,7 @@ def java(model: Any) -> Any:
     return model._java_obj  # noqa: SLF001
 
 
-class _Reading:
+class _NodeReader:
     """Nodes as they are read; `sizes` are, by column that is split by categories, how many there are."""
 
     def __init__(self, n_classes: int) -> None:
@@ -72,7 +72,7 @@ def forest_of(
 
     `n_classes` is 0 where leaves hold a prediction; else they give each class's share of the leaf's rows.
     """
-    read = _Reading(n_classes)
+    read = _NodeReader(n_classes)
     nodes, root = walked(zip([tree.rootNode() for tree in trees], weights, strict=True), read)
     outputs, base = np.full(len(root), -1 if n_classes else 0), np.zeros(max(1, n_classes))
     forest = assemble(
