@@ -9,7 +9,7 @@ X, parameters in backticks, settings as ``rows=9``; `cli/spelling.py` puts them 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 HINT = " Hint: "
 
@@ -26,10 +26,20 @@ class IcefieldError(Exception):
 
     Examples
     --------
-    >>> error = InputError(complaint("points", "must be at least 2", 1, "write points=100"))
+    >>> error = InputError.about("points", "must be at least 2", 1, "write points=100")
     >>> error.parameter, error.problem, error.received, error.hint
     ('points', 'must be at least 2', 1, 'write points=100')
     """
+
+    @classmethod
+    def about(cls, parameter: str, problem: str, received: Any = ..., hint: str | None = None) -> Self:
+        """The error about a parameter: what is wrong, what was received, what to write."""
+        return cls(complaint(parameter, problem, received, hint))
+
+    @classmethod
+    def saying(cls, problem: str, hint: str | None = None) -> Self:
+        """The error that is about no single parameter: whole sentences, and what to do instead."""
+        return cls(statement(problem, hint))
 
     @property
     def message(self) -> Complaint:

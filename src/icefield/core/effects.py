@@ -33,7 +33,7 @@ from icefield.data.naming import Naming
 from icefield.data.row_values import RowValues
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.effect.parts import AllBut, centered_deviation
-from icefield.errors import BudgetError, statement
+from icefield.errors import BudgetError
 from icefield.sampling import CENTERED_CURVES, choose_rows, sampling_reach
 from icefield.threads import available_processors
 from icefield.typing import Float, Positions
@@ -221,14 +221,9 @@ def _check_grid_fits(study: Study, job: Job, grid: Grids) -> None:
     points = math.prod(len(values) for values in grid)
     size = 8 * GRID_ARRAYS * len(study.model.outputs) * points
     if size > study.resources.memory:
-        shape = " x ".join(counted(len(values)) for values in grid)
-        raise BudgetError(
-            statement(
-                f"A grid of {shape} points would take {size / 2**20:,.0f} MB, over the budget of "
-                f"{study.resources.memory / 2**20:,.0f} MB.",
-                "use fewer points with grid=25, or raise Explainer(memory=...)",
-            )
-        )
+        shape, held = " x ".join(counted(len(values)) for values in grid), study.resources.memory
+        raise BudgetError.saying(f"A grid of {shape} points would take {size / 2**20:,.0f} MB, over the budget of {held / 2**20:,.0f} MB.",
+                                 "use fewer points with grid=25, or raise Explainer(memory=...)")  # fmt: skip
 
 
 def _axes(study: Study, features: Sequence[Feature], grid: Grids) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from icefield.core.question import Answer, Axis, Moments, Question, QuestionAccumulator, Resources
-from icefield.errors import EngineError, statement
+from icefield.errors import EngineError
 from icefield.models.fingerprint import Fingerprint
 from icefield.typing import Background, EngineChoice, Float, Positions
 
@@ -310,11 +310,8 @@ def _no_engine(asked: EngineChoice, background: Background, reason: str) -> Engi
         return EngineError(
             f"background='training' needs a model read as trees: {reason}. Hint: write background='data'."
         )
-    return EngineError(
-        statement(
-            f"engine={asked!r} cannot answer for this model: {reason}.",
-            "engine='auto' uses brute force here",
-        )
+    return EngineError.saying(
+        f"engine={asked!r} cannot answer for this model: {reason}.", "engine='auto' uses brute force here"
     )
 
 

@@ -18,7 +18,7 @@ from icefield.core.rows import Accumulator, Block, Rows
 from icefield.data.columns import Column
 from icefield.data.features import Feature, feature_column, resolve
 from icefield.data.naming import PLAIN, Naming
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.models.model import Model
 from icefield.models.pace import interruptible
 from icefield.sampling import Chosen, choose_rows
@@ -126,11 +126,11 @@ class Study:
         """The features a user means; an error when there are none, or a column twice."""
         if not asked:
             example = f"for example {self.model.columns[0]!r}"
-            raise InputError(complaint("features", "must name at least one feature", (), example))
+            raise InputError.about("features", "must name at least one feature", (), example)
         found = tuple(self.feature(one) for one in asked)
         moving = moving_columns(found)
         if len(set(moving)) != len(moving):
-            raise InputError(complaint("features", "names the same column twice", list(asked)))
+            raise InputError.about("features", "names the same column twice", list(asked))
         return found
 
     def column(self, feature: Feature) -> Column:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import Column
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from typing import Self
@@ -150,13 +150,8 @@ class Table(ABC):
 
     def check(self, name: Any, parameter: str = "features") -> None:
         if not self.has(name):
-            raise InputError(
-                complaint(
-                    parameter,
-                    "names a column that X does not have",
-                    name,
-                    did_you_mean(name, self.names),
-                )
+            raise InputError.about(
+                parameter, "names a column that X does not have", name, did_you_mean(name, self.names)
             )
 
     def crossed(self, points: Mapping[Any, NDArray[Any]]) -> Table:
@@ -171,4 +166,4 @@ class Table(ABC):
 def same_name_error(names: list[Any], parameter: str) -> InputError:
     """What to say of a table with two columns of one name."""
     twice = next(n for n in names if names.count(n) > 1)
-    return InputError(complaint(parameter, "has two columns of the same name", twice, "rename one of them"))
+    return InputError.about(parameter, "has two columns of the same name", twice, "rename one of them")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, cast
 
-from icefield.errors import InputTypeError, did_you_mean, statement
+from icefield.errors import InputTypeError, did_you_mean
 from icefield.typing import (
     AxisScale,
     Backend,
@@ -81,8 +81,8 @@ def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:
     def drawn(self: Any, *args: Any, **options: Any) -> Any:
         for name in options:
             if name not in signature.parameters:
-                raise InputTypeError(
-                    statement(f"There is no plot option `{name}`.", did_you_mean(name, sorted(known)))
+                raise InputTypeError.saying(
+                    f"There is no plot option `{name}`.", did_you_mean(name, sorted(known))
                 )
         signature.bind(self, *args, **options)
         return self._drawn(*args, **options)

@@ -32,7 +32,7 @@ from icefield.effect.learner_interval import LearnerInterval
 from icefield.effect.parts import PART_FIELDS
 from icefield.effect.soundness import Unsound, check_effect
 from icefield.effect.whole_files import written_beside
-from icefield.errors import InputError, InputTypeError, MissingFileError, complaint
+from icefield.errors import InputError, InputTypeError, MissingFileError
 
 FORMAT = "icefield-effect"
 VERSION = 1
@@ -84,21 +84,21 @@ def writable(path: Any, example: str = EXAMPLE) -> Path:
         file = Path(path)
         is_folder, has_folder = file.is_dir(), file.parent.is_dir()
     except TypeError as error:
-        raise InputTypeError(complaint("path", "must be the name of a file", path, example)) from error
+        raise InputTypeError.about("path", "must be the name of a file", path, example) from error
     except (OSError, ValueError) as error:
         raise _no_file_name(path, error) from error
     if is_folder:
-        raise InputError(complaint("path", "is a folder", str(path), "name a file in it"))
+        raise InputError.about("path", "is a folder", str(path), "name a file in it")
     if not has_folder:
-        raise InputError(
-            complaint("path", "lies in a folder that does not exist", str(path), f"make {file.parent} first")
+        raise InputError.about(
+            "path", "lies in a folder that does not exist", str(path), f"make {file.parent} first"
         )
     return file
 
 
 def _no_file_name(path: Any, error: Exception) -> InputError:
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return InputError(complaint("path", f"cannot be the name of a file ({said})", path, EXAMPLE))
+    return InputError.about("path", f"cannot be the name of a file ({said})", path, EXAMPLE)
 
 
 def load_effect(path: str | Path) -> Effect:
@@ -108,14 +108,12 @@ def load_effect(path: str | Path) -> Effect:
     except (TypeError, ValueError):
         exists, is_folder = False, False
     if not isinstance(path, (str, os.PathLike)):
-        raise InputTypeError(complaint("path", "must be the name of a file", path, EXAMPLE))
+        raise InputTypeError.about("path", "must be the name of a file", path, EXAMPLE)
     if is_folder or str(path) == "":
-        raise InputError(complaint("path", "is a folder" if is_folder else "is empty", str(path), "name a file that Effect.save wrote"))  # fmt: skip
+        raise InputError.about("path", "is a folder" if is_folder else "is empty", str(path), "name a file that Effect.save wrote")  # fmt: skip
     if not exists:
-        raise MissingFileError(
-            complaint(
-                "path", "names a file that does not exist", str(path), "save one with Effect.save(path)"
-            )
+        raise MissingFileError.about(
+            "path", "names a file that does not exist", str(path), "save one with Effect.save(path)"
         )
     try:
         with zipfile.ZipFile(path) as archive:
@@ -123,10 +121,8 @@ def load_effect(path: str | Path) -> Effect:
             if document.get("format") != FORMAT:
                 raise KeyError("format")
             if document.get("version") != VERSION:
-                raise InputError(
-                    complaint("path", "was written by a newer icefield", f"version {document.get('version')}",
-                              "upgrade icefield")
-                )  # fmt: skip
+                raise InputError.about("path", "was written by a newer icefield", f"version {document.get('version')}",
+                                       "upgrade icefield")  # fmt: skip
 
             def array(number: int) -> Any:
                 return np.load(io.BytesIO(archive.read(f"arrays/{int(number)}.npy")), allow_pickle=False)
@@ -139,8 +135,8 @@ def load_effect(path: str | Path) -> Effect:
         # Any byte of a file may be wrong, and zip, JSON, numpy and the Effect each have their own ways
         # to say so (also running out of memory on a size that is a lie).
         said = f": {error}" if isinstance(error, Unsound) else ""
-        raise InputError(
-            complaint("path", f"is not a saved effect{said}", str(path), "save one with Effect.save(path)")
+        raise InputError.about(
+            "path", f"is not a saved effect{said}", str(path), "save one with Effect.save(path)"
         ) from error
     found: Effect = effect
     return found

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import object_array
 from icefield.effect.record import Record
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from icefield.effect.effect import Effect
@@ -39,10 +39,8 @@ def effect_frame(effect: Effect) -> Any:
 def curves_frame(effect: Effect) -> Any:
     """The kept curves of an effect: output, row and feature values at every grid point, with the prediction."""
     if effect.individual is None:
-        raise InputError(
-            complaint("individual", "asks for curves this effect did not keep", True,
-                      "compute it with Explainer.ice(...)")
-        )  # fmt: skip
+        raise InputError.about("individual", "asks for curves this effect did not keep", True,
+                               "compute it with Explainer.ice(...)")  # fmt: skip
     count, size = effect.individual.shape[1], int(np.prod(effect.average.shape[1:]))
     block = _places(effect, {*_RESERVED, *(f"q{q:g}" for q in effect.quantiles or ())}, count)
     if effect.rows is not None:
@@ -177,9 +175,7 @@ def recorded(frame: Any, record: Record | None) -> Any:
     if record is None:
         return frame
     if not isinstance(record, Record):
-        raise InputTypeError(
-            complaint("record", "must be a Record", record, "write record=explainer.record()")
-        )
+        raise InputTypeError.about("record", "must be a Record", record, "write record=explainer.record()")
     from icefield.data.new_frames import with_constants
 
     return with_constants(frame, record.columns)

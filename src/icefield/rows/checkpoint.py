@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.core.rows import Accumulator
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 
 if TYPE_CHECKING:
     from icefield.models.model import Model
@@ -59,10 +59,8 @@ class Checkpoint:
             unfinished = content["unfinished"]
             if waiting and unfinished is not None and unfinished["keys"] != [keys[i] for i in waiting]:
                 # Hours of work, maybe, that another question would write over.
-                raise InputError(
-                    complaint("checkpoint", f"holds an unfinished run of another question ({unfinished['said'][:200]})",
-                              str(self.path), "ask that question again to finish it, or name another file")
-                )  # fmt: skip
+                raise InputError.about("checkpoint", f"holds an unfinished run of another question ({unfinished['said'][:200]})",
+                                       str(self.path), "ask that question again to finish it, or name another file")  # fmt: skip
             for i, (accumulator, key) in enumerate(zip(accumulators, keys)):
                 if i not in waiting or unfinished is not None:
                     self._restore(accumulator, key)
@@ -115,10 +113,8 @@ class Checkpoint:
                 about, self._arrays = self._loaded()
                 for what, own in (("data", self._data), ("model", self._model)):
                     if about.get(what) != own:
-                        raise InputError(
-                            complaint("checkpoint", f"was written for another {'state of the data' if what == 'data' else 'model'}",
-                                      str(self.path), "name another file, or delete this one")
-                        )  # fmt: skip
+                        raise InputError.about("checkpoint", f"was written for another {'state of the data' if what == 'data' else 'model'}",
+                                               str(self.path), "name another file, or delete this one")  # fmt: skip
                 content = {name: about[name] for name in content}
             self._content = content
         return self._content
@@ -150,10 +146,8 @@ class Checkpoint:
             raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> InputError:
-        return InputError(
-            complaint("checkpoint", f"is no checkpoint that can be read ({type(error).__name__})", str(self.path),
-                      "name another file, or delete this one")
-        )  # fmt: skip
+        return InputError.about("checkpoint", f"is no checkpoint that can be read ({type(error).__name__})", str(self.path),
+                                "name another file, or delete this one")  # fmt: skip
 
 
 def _model_identity(model: Model, stream: Stream) -> Any:

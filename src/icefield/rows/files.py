@@ -20,7 +20,7 @@ from typing import Any
 
 from icefield.counts import counted
 from icefield.data.columns import library_named
-from icefield.errors import IcefieldError, InputError, complaint, did_you_mean
+from icefield.errors import IcefieldError, InputError, did_you_mean
 from icefield.rows.csv_text import HEAD, problem_of, separator_of
 from icefield.rows.source import Source, as_wanted, common_type, unreadable, without_first
 from icefield.rows.stores import OPENED_AT_ONCE, Store, is_hidden, is_url, not_reached, open_store
@@ -77,7 +77,7 @@ class FileSource(Source):
         else:
             self._parts = list(map(self._part, range(len(fragments)), fragments))
         if not self._parts:
-            raise InputError(complaint("X", "names no file of rows", label))
+            raise InputError.about("X", "names no file of rows", label)
 
     def _part(self, number: int, fragment: Any) -> FilePart:
         arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
@@ -136,10 +136,8 @@ class FileSource(Source):
             kind = common_type(list(found))
             if kind is None:
                 (first, one), *_, (other, odd) = found.items()
-                raise InputError(
-                    complaint("X", f"holds {first} in the column {name!r} of {one.where}, but {other} in another file",
-                              odd.where, "write the file with the same types as the others")
-                )  # fmt: skip
+                raise InputError.about("X", f"holds {first} in the column {name!r} of {one.where}, but {other} in another file",
+                                       odd.where, "write the file with the same types as the others")  # fmt: skip
             fields.append(arrow.field(name, kind))
         return arrow.schema(fields)
 
@@ -160,10 +158,8 @@ class FileSource(Source):
         for part in self._parts:
             missing = [name for name in columns if name not in part.schema.names]
             if missing:
-                raise InputError(
-                    complaint("X", f"has a file without the column {missing[0]!r}", part.where,
-                              did_you_mean(missing[0], part.schema.names))
-                )  # fmt: skip
+                raise InputError.about("X", f"has a file without the column {missing[0]!r}", part.where,
+                                       did_you_mean(missing[0], part.schema.names))  # fmt: skip
         left = list(self._parts)
         while left and left[0].n_rows is not None and skip >= left[0].n_rows:
             skip -= left.pop(0).n_rows or 0
@@ -191,9 +187,7 @@ class FileSource(Source):
         self._check_unchanged(parts)
         for part in parts:
             if part.n_rows is not None and read[part.where] != part.n_rows:
-                raise InputError(
-                    complaint("X", f"has a file that gave {counted(read[part.where])} rows where it should have {counted(part.n_rows)}", part.where)
-                )  # fmt: skip
+                raise InputError.about("X", f"has a file that gave {counted(read[part.where])} rows where it should have {counted(part.n_rows)}", part.where)  # fmt: skip
             if _is_text(part.fragment) and not self._store.is_remote and part.where not in self._closed:
                 if _ends_within_quotes(part.where):
                     raise _unreadable(part.where, part.where, ValueError("a quoted text does not end"))
@@ -239,10 +233,8 @@ class FileSource(Source):
         found = self._store.answer(parts[0].where, self._looks, [part.fragment.path for part in parts])
         for part, now in zip(parts, found):
             if now != part.looks:
-                raise InputError(
-                    complaint("X", "has a file that changed while its rows were read: no answer would be about one state of it",
-                              part.where, "make a new Explainer once the file is complete")
-                )  # fmt: skip
+                raise InputError.about("X", "has a file that changed while its rows were read: no answer would be about one state of it",
+                                       part.where, "make a new Explainer once the file is complete")  # fmt: skip
 
 
 def _together(parts: Sequence[FilePart], rows: int) -> Iterator[list[FilePart]]:
@@ -402,16 +394,14 @@ def _paths_in(store: Store, path: str) -> list[str]:
     found = store.files(path)
     known = [one for one in found if Path(one.partition("?")[0]).suffix.lower() in FORMATS]
     if not known:
-        raise InputError(complaint("X", f"must name files of {', '.join(FORMATS)}", store.shown(path)))
+        raise InputError.about("X", f"must name files of {', '.join(FORMATS)}", store.shown(path))
     return known
 
 
 def _unreadable(path: str | None, where: str, error: Exception) -> InputError:
     """What is wrong with a file, with its line where it is a text."""
     found = None if path is None or isinstance(error, OSError) else _csv_problem(path)
-    return (
-        unreadable(where, error) if found is None else InputError(complaint("X", found[0], where, found[1]))
-    )
+    return unreadable(where, error) if found is None else InputError.about("X", found[0], where, found[1])
 
 
 def _ends_within_quotes(path: str) -> bool:
@@ -456,20 +446,13 @@ def paths_of(text: str) -> list[str]:
         found = [p for p in within if not is_hidden(p[len(text) :])]
         known = [path for path in found if Path(path).suffix.lower() in FORMATS]
         if not known:
-            raise InputError(
-                complaint("X", f"is a folder without a file of {', '.join(FORMATS)}", text, "name another folder")
-            )  # fmt: skip
+            raise InputError.about("X", f"is a folder without a file of {', '.join(FORMATS)}", text, "name another folder")  # fmt: skip
         return sorted(known)
     found = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
     files = [path for path in found if not os.path.isdir(path)]
     if not files:
-        raise InputError(
-            complaint(
-                "X",
-                "names no file that exists",
-                text,
-                "name a file, a folder or a glob such as data/*.parquet",
-            )
+        raise InputError.about(
+            "X", "names no file that exists", text, "name a file, a folder or a glob such as data/*.parquet"
         )
     for path in files:
         _format(path)
@@ -479,5 +462,5 @@ def paths_of(text: str) -> list[str]:
 def _format(path: str) -> str:
     suffix = Path(path.partition("?")[0] if is_url(path) else path).suffix.lower()
     if suffix not in FORMATS:
-        raise InputError(complaint("X", f"must name files of {', '.join(FORMATS)}", path))
+        raise InputError.about("X", f"must name files of {', '.join(FORMATS)}", path)
     return FORMATS[suffix]

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from icefield.data.columns import library_named
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.rows.source import Source, unreadable, without_first
 
 
@@ -103,16 +103,12 @@ class ReaderSource(Source):
         arrow = library_named("pyarrow")
         if not isinstance(reader, arrow.RecordBatchReader):
             if not hasattr(reader, "__arrow_c_stream__"):
-                raise InputTypeError(
-                    complaint("X", "must be a function that opens a pyarrow.RecordBatchReader", reader,
-                              "write X=lambda: pyarrow.RecordBatchReader.from_batches(schema, batches())")
-                )  # fmt: skip
+                raise InputTypeError.about("X", "must be a function that opens a pyarrow.RecordBatchReader", reader,
+                                           "write X=lambda: pyarrow.RecordBatchReader.from_batches(schema, batches())")  # fmt: skip
             reader = arrow.RecordBatchReader.from_stream(reader)
         if reader is self._last:
-            raise InputError(
-                complaint("X", "must open a new reader every time it is called, but gave the same one again", reader,
-                          "rows are read several times: open the reader inside the function")
-            )  # fmt: skip
+            raise InputError.about("X", "must open a new reader every time it is called, but gave the same one again", reader,
+                                   "rows are read several times: open the reader inside the function")  # fmt: skip
         self._last = reader
         return reader
 
@@ -128,8 +124,8 @@ class ReaderSource(Source):
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
         reader = self._opened()
         if reader.schema != self.schema:
-            raise InputError(
-                complaint("X", "opened a reader of another schema than before", str(reader.schema)[:200])
+            raise InputError.about(
+                "X", "opened a reader of another schema than before", str(reader.schema)[:200]
             )
         chosen = (batch.select(list(columns)) for batch in of_reader(reader))
         arrow = library_named("pyarrow")

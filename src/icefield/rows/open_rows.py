@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from icefield import validate
 from icefield.data.frame import ArrayTable, Table, table_of
 from icefield.data.groups import clusters_of, groups_of
-from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, did_you_mean
 from icefield.models.model import Model, read_model
 from icefield.rows.memory import MemoryRows
 
@@ -60,13 +60,11 @@ def open_rows(
         )
         return _open_stream(model, reads, source, beside, choices, checkpoint)
     if checkpoint is not None:
-        raise InputError(
-            complaint("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
-                      "pass a path, a dataset, a lazy frame or a relation as X")
-        )  # fmt: skip
+        raise InputError.about("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
+                               "pass a path, a dataset, a lazy frame or a relation as X")  # fmt: skip
     table = _named_like_the_model(table_of(X), model)
     if table.n_rows == 0 or not table.names:
-        raise InputError(complaint("X", "must have at least one row and one column", f"{table.n_rows} rows"))
+        raise InputError.about("X", "must have at least one row and one column", f"{table.n_rows} rows")
     read = read_model(model, table, target=target, scale=scale, row_by_row=row_by_row)
     weights = validate.weights(beside.weights, table)
     rows = MemoryRows(
@@ -115,10 +113,8 @@ def _open_stream(
     from icefield.rows.source import first_rows
 
     if beside.cluster is not None:
-        raise InputError(
-            complaint("cluster", "needs the rows together, and these are streamed", beside.cluster,
-                      "read a sample of whole clusters into a frame, and pass that as X")
-        )  # fmt: skip
+        raise InputError.about("cluster", "needs the rows together, and these are streamed", beside.cluster,
+                               "read a sample of whole clusters into a frame, and pass that as X")  # fmt: skip
     known = source.schema.names
     named = {"y": beside.y, "weights": beside.weights, "by": beside.by}
     for parameter, name in named.items():
@@ -138,11 +134,9 @@ def _check_column(parameter: str, name: Any, known: list[str]) -> None:
     if name is None:
         return
     if not isinstance(name, str):
-        raise InputTypeError(
-            complaint(parameter, "must be the name of a column where rows are streamed", name,
-                      f"the columns are {', '.join(map(repr, known[:10]))}")
-        )  # fmt: skip
+        raise InputTypeError.about(parameter, "must be the name of a column where rows are streamed", name,
+                                   f"the columns are {', '.join(map(repr, known[:10]))}")  # fmt: skip
     if name not in known:
-        raise InputError(
-            complaint(parameter, "names a column that the rows do not have", name, did_you_mean(name, known))
+        raise InputError.about(
+            parameter, "names a column that the rows do not have", name, did_you_mean(name, known)
         )

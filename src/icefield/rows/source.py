@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefield.data.columns import library_named
 from icefield.data.frame import Table, table_of
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,7 +118,7 @@ def first_rows(source: Origin, names: Sequence[str]) -> Any:
     """The first rows of an origin, as an Arrow table."""
     found = source.first(names, LOOK)
     if not found.num_rows:
-        raise InputError(complaint("X", "has no rows", source.label))
+        raise InputError.about("X", "has no rows", source.label)
     return found
 
 
@@ -148,7 +148,7 @@ def as_wanted(batch: Any, wanted: Any) -> Any:
 def unreadable(where: str, error: BaseException) -> InputError:
     """What to say when rows cannot be read; `where` names the file."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    return InputError(complaint("X", f"could not be read: {lines[0][:300]}", where))
+    return InputError.about("X", f"could not be read: {lines[0][:300]}", where)
 
 
 def common_type(kinds: Sequence[Any]) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from icefield.data.columns import library_named
-from icefield.errors import IcefieldError, InputError, InputTypeError, MissingDependencyError, complaint
+from icefield.errors import IcefieldError, InputError, InputTypeError, MissingDependencyError
 from icefield.rows.secrets import Secrets
 
 ANSWER_SECONDS = 25.0  # within which a store must answer when it is first asked
@@ -191,10 +191,8 @@ def in_time(seconds: float, where: str, function: Callable[..., _T], *arguments:
     thread.start()
     thread.join(seconds)
     if not found:
-        raise InputError(
-            complaint("X", f"lies in a store that did not answer within {seconds:.0f} seconds", where,
-                      "check the address, the network and storage_options (endpoint, region)")
-        )  # fmt: skip
+        raise InputError.about("X", f"lies in a store that did not answer within {seconds:.0f} seconds", where,
+                               "check the address, the network and storage_options (endpoint, region)")  # fmt: skip
     is_done, result = found[0]
     if not is_done:
         raise result
@@ -219,16 +217,14 @@ def open_store(texts: Sequence[str], options: Mapping[str, Any] | None) -> tuple
     secrets = Secrets(given)
     schemes = list(dict.fromkeys(_scheme(text) for text in texts))
     if len(schemes) > 1:
-        raise InputError(
-            complaint("X", "names files of several stores", [secrets.masked(text) for text in texts[:4]],
-                      "make one Explainer for each")
-        )  # fmt: skip
+        raise InputError.about("X", "names files of several stores", [secrets.masked(text) for text in texts[:4]],
+                               "make one Explainer for each")  # fmt: skip
     scheme = schemes[0]
     shown = secrets.masked(texts[0])
     if scheme in ("file", "local", ""):
         local = [unquote(urlsplit(text).path) if is_url(text) else text for text in texts]
         if given:
-            raise InputError(complaint("storage_options", "are for stores elsewhere, and X is on this machine", sorted(given)))  # fmt: skip
+            raise InputError.about("storage_options", "are for stores elsewhere, and X is on this machine", sorted(given))  # fmt: skip
         return Store(library_named("pyarrow.fs").LocalFileSystem()), local
     known = NATIVE.get(scheme)
     if known is not None and "::" not in texts[0]:
@@ -252,10 +248,8 @@ def check_options(options: Any) -> None:
     if options is None or (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
         return
     # What was given may hold a secret: its type says enough.
-    raise InputTypeError(
-        complaint("storage_options", f"must be a mapping of names to values, not {type(options).__name__}",
-                  hint='write storage_options={"key": ..., "secret": ...}')
-    )  # fmt: skip
+    raise InputTypeError.about("storage_options", f"must be a mapping of names to values, not {type(options).__name__}",
+                               hint='write storage_options={"key": ..., "secret": ...}')  # fmt: skip
 
 
 def canonical_options(store: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -359,9 +353,7 @@ def _azure(url: str, options: dict[str, Any], shown: str) -> Any:
         account[1] if account else options.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
     )
     if not name:
-        raise InputError(
-            complaint("storage_options", "must name the storage account", hint='write storage_options={"account_name": ...}, or abfs://container@account.dfs.core.windows.net/path')
-        )  # fmt: skip
+        raise InputError.about("storage_options", "must name the storage account", hint='write storage_options={"account_name": ...}, or abfs://container@account.dfs.core.windows.net/path')  # fmt: skip
     return fs.AzureFileSystem(**{**options, "account_name": name})
 
 
@@ -398,13 +390,11 @@ def not_reached(where: str, error: BaseException, secrets: Secrets) -> InputErro
     hint = None
     if re.search(r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|Forbidden|denied|403|401|credential|InvalidAccessKey", text, re.IGNORECASE):  # fmt: skip
         hint = "check the credentials in storage_options, or in the environment"
-    return InputError(complaint("X", f"could not be read: {text}", where, hint))
+    return InputError.about("X", f"could not be read: {text}", where, hint)
 
 
 def _names_nothing(shown: str, problem: str | None = None) -> InputError:
-    return InputError(
-        complaint("X", problem or "names no file that exists", shown, "name a file, a folder or a glob such as s3://bucket/rows/*.parquet")
-    )  # fmt: skip
+    return InputError.about("X", problem or "names no file that exists", shown, "name a file, a folder or a glob such as s3://bucket/rows/*.parquet")  # fmt: skip
 
 
 def _glob_pattern(path: str) -> re.Pattern[str]:

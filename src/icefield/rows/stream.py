@@ -16,7 +16,7 @@ import numpy as np
 
 from icefield.counts import counted
 from icefield.data.columns import clean_dictionary, dictionary_array, dictionary_levels, library_named
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import InputError, did_you_mean
 from icefield.threads import Task, Workers
 
 MOST_ROWS, LEAST_ROWS = 131_072, 8_192
@@ -51,8 +51,8 @@ class Stream:
         known = source.schema.names
         for name in columns:
             if name not in known:
-                raise InputError(
-                    complaint("X", f"has no column {name!r}", source.label, did_you_mean(name, known))
+                raise InputError.about(
+                    "X", f"has no column {name!r}", source.label, did_you_mean(name, known)
                 )
         self.source, self.columns = source, tuple(columns)
         fitting = memory // BUDGET_SHARE // (VALUE_BYTES * max(1, len(columns)))
@@ -71,16 +71,14 @@ class Stream:
         with closing(self._blocks(self.columns if columns is None else columns, self.levels, 0)) as blocks:
             for block in blocks:
                 return block
-        raise InputError(complaint("X", "has no rows", self.source.label))
+        raise InputError.about("X", "has no rows", self.source.label)
 
     def settle(self, n_rows: int) -> None:
         """Remember how many rows a whole pass saw; another number than before is an error."""
         with self._lock:
             if self.n_rows is not None and self.n_rows != n_rows:
-                raise InputError(
-                    complaint("X", f"gave {counted(n_rows)} rows in this pass and {counted(self.n_rows)} before: it must give the same rows every time",
-                              self.source.label)
-                )  # fmt: skip
+                raise InputError.about("X", f"gave {counted(n_rows)} rows in this pass and {counted(self.n_rows)} before: it must give the same rows every time",
+                                       self.source.label)  # fmt: skip
             self.n_rows = n_rows
 
     @cached_property
@@ -132,10 +130,8 @@ class Stream:
             own = coded.dictionary.to_pylist()
             if any(level not in place for level in own):
                 unknown = next(level for level in own if level not in place)
-                raise InputError(
-                    complaint("X", f"shows a level of {name!r} that it did not have before: it must give the same rows every time",
-                              unknown)
-                )  # fmt: skip
+                raise InputError.about("X", f"shows a level of {name!r} that it did not have before: it must give the same rows every time",
+                                       unknown)  # fmt: skip
             codes = np.array([place[level] for level in own] + [-1], dtype=np.int64)
             at = coded.indices.cast(arrow.int64()).fill_null(len(own)).to_numpy(zero_copy_only=False)
             column = dictionary_array(codes[at], known, kind)

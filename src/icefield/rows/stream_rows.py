@@ -23,7 +23,7 @@ from icefield.data.features import Feature
 from icefield.data.frame import Table
 from icefield.data.grid import Grid, specifications
 from icefield.data.groups import Groups
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.forest import CannotRead
 from icefield.models.across_rows import not_row_by_row
 from icefield.rows.block_reader import BlockReader, check_some_weight
@@ -102,17 +102,13 @@ class StreamRows(Rows):
         return self._surveyed is None and self._weights is None and self._by is None
 
     def grouped(self, by: Any) -> NoReturn:
-        raise InputError(
-            complaint("by", "of one question needs the rows in memory, and these are streamed", by,
-                      "give it to the Explainer: icefield.Explainer(model, X, by=...)")
-        )  # fmt: skip
+        raise InputError.about("by", "of one question needs the rows in memory, and these are streamed", by,
+                               "give it to the Explainer: icefield.Explainer(model, X, by=...)")  # fmt: skip
 
     def check_choice(self, rows: Any) -> None:
         if not isinstance(rows, (int, np.integer, np.ndarray)):
-            raise InputError(
-                complaint("rows", "must be a number of rows: the rows of a stream have no positions", rows,
-                          "write rows=1000 for a seeded sample")
-            )  # fmt: skip
+            raise InputError.about("rows", "must be a number of rows: the rows of a stream have no positions", rows,
+                                   "write rows=1000 for a seeded sample")  # fmt: skip
 
     def check_row_by_row(self, model: Model) -> None:
         if model.across_rows:
@@ -179,7 +175,7 @@ class StreamRows(Rows):
         """The rows of the sample."""
         drawn = self._survey.drawn()
         if drawn is None:
-            raise InputError(complaint("X", "has no rows", self.label))
+            raise InputError.about("X", "has no rows", self.label)
         return self._stream.source.table(drawn)
 
     @cached_property

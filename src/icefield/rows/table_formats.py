@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from icefield.data.columns import library_named
-from icefield.errors import IcefieldError, InputError, MissingDependencyError, complaint
+from icefield.errors import IcefieldError, InputError, MissingDependencyError
 from icefield.rows import stores
 from icefield.rows.files import of_dataset
 from icefield.rows.secrets import Secrets
@@ -84,10 +84,8 @@ def of_delta(table: Any, shown: str | None = None, secrets: Secrets | None = Non
     try:
         found = table.to_pyarrow_dataset()
     except Exception as error:  # features of the format that it cannot read
-        raise InputError(
-            complaint("X", f"is a Delta table that deltalake cannot read as files: {secrets.masked(str(error))[:300]}", where,
-                      "rewrite the table without deletion vectors and column mapping, or read it by its own engine and pass the frame")
-        ) from None  # fmt: skip
+        raise InputError.about("X", f"is a Delta table that deltalake cannot read as files: {secrets.masked(str(error))[:300]}", where,
+                               "rewrite the table without deletion vectors and column mapping, or read it by its own engine and pass the frame") from None  # fmt: skip
     scheme = where.split("://")[0] if is_url(where) and not where.startswith("file://") else ""
     store = Store(found.filesystem, scheme, secrets, stores.BATCH_SECONDS if scheme else None)
     identity = {"delta": str(table.metadata().id), "version": version}
@@ -109,7 +107,7 @@ class IcebergSource(Source):
         self._secrets = Secrets() if secrets is None else secrets
         snapshot = scan.snapshot()
         if snapshot is None:
-            raise InputError(complaint("X", "is an Iceberg table without a snapshot, so without rows", shown))
+            raise InputError.about("X", "is an Iceberg table without a snapshot, so without rows", shown)
         self._snapshot = int(snapshot.snapshot_id)
         self._scan = scan.update(snapshot_id=self._snapshot)
         self._uuid = str(scan.table_metadata.table_uuid)

@@ -20,7 +20,7 @@ import numpy as np
 
 from icefield import __version__
 from icefield.core.rows import Accumulator
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -91,10 +91,8 @@ def packed_model(model: Model, choices: Choices, head: Any, probed: Float | None
     except InputError:  # of a model that says itself why it stays
         raise
     except Exception as error:
-        raise InputError(
-            complaint("model", f"cannot be pickled, and so not be sent to the workers ({type(error).__name__}: {error})", model.native,
-                      "leave out what it holds of locks, connections and open files, or stream the rows to this machine as Parquet")
-        ) from error  # fmt: skip
+        raise InputError.about("model", f"cannot be pickled, and so not be sent to the workers ({type(error).__name__}: {error})", model.native,
+                               "leave out what it holds of locks, connections and open files, or stream the rows to this machine as Parquet") from error  # fmt: skip
 
 
 def packed_pass(plan: Pass, known: dict[str, str]) -> Broadcast:

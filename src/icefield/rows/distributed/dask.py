@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from icefield.data.columns import library_named
-from icefield.errors import ClusterError, InputError, complaint, statement
+from icefield.errors import ClusterError, InputError
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
@@ -71,8 +71,8 @@ class DaskOrigin(Backend):
     def schema(self) -> Any:
         names = [name for name in self._frame.columns if not isinstance(name, str)]
         if names:
-            raise InputError(
-                complaint("X", "must have texts as names of its columns", names[0], "rename the columns")
+            raise InputError.about(
+                "X", "must have texts as names of its columns", names[0], "rename the columns"
             )
         return self._head.schema.remove_metadata()
 
@@ -116,8 +116,8 @@ class DaskOrigin(Backend):
                 return list(_gathered(client, futures, futures, Progress("", None), "", numbers, self.label))
             except _Lost as lost:
                 if tried == TRIES:
-                    raise ClusterError(
-                        statement(f"Reading {lost} of {self.label} failed: its workers were lost.")
+                    raise ClusterError.saying(
+                        f"Reading {lost} of {self.label} failed: its workers were lost."
                     ) from lost
                 log.warning("Workers were lost with %s of %s: it is read again.", lost, self.label)
         return []
@@ -142,10 +142,8 @@ class DaskOrigin(Backend):
                 return
             except _Lost as lost:
                 if tried == TRIES:
-                    raise ClusterError(
-                        statement(f"Work on {lost} of {self.label} failed: its workers were lost {TRIES} times, with all that they held.",
-                                  "see what ends them: memory, for one")
-                    ) from lost  # fmt: skip
+                    raise ClusterError.saying(f"Work on {lost} of {self.label} failed: its workers were lost {TRIES} times, with all that they held.",
+                                              "see what ends them: memory, for one") from lost  # fmt: skip
                 log.warning("Workers were lost with %s of %s: the pass begins anew.", lost, self.label)
                 self._scattered.clear()
                 within(lambda: client.wait_for_workers(1, timeout=NEW_WORKERS), NEW_WORKERS)
@@ -384,9 +382,7 @@ def _lost(client: Any, left: Sequence[range]) -> Exception:
     `left` are the partitions that are not done.
     """
     if client.status != "running":
-        return ClusterError(
-            statement("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")
-        )  # fmt: skip
+        return ClusterError.saying("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")  # fmt: skip
     numbers = [str(number) for own in left for number in own]
     return _Lost(f"partition {', '.join(numbers[:5])}" if left else "the sums")
 
@@ -399,4 +395,4 @@ def _error(client: Any, future: Any, leaves: Sequence[Any], tasks: Sequence[rang
     failed = next((own for own, leaf in zip(tasks, leaves) if leaf.status == "error"), None)
     which = label if failed is None else f"{_said(failed)} of {label}"
     text = " ".join(f"{type(error).__name__}: {error}".split())[:600]
-    return ClusterError(statement(f"Work on {which} failed: {text}."))
+    return ClusterError.saying(f"Work on {which} failed: {text}.")

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from icefield.core.rows import Accumulator
 from icefield.data.columns import library_named
-from icefield.errors import InputError, VersionWarning, complaint
+from icefield.errors import InputError, VersionWarning
 from icefield.progress import Progress
 from icefield.rows.block_reader import BlockReader
 from icefield.rows.distributed.backend import Backend, Census
@@ -47,7 +47,7 @@ class PartitionStream(Stream):
             self.columns, [n for n in self.columns if types.is_dictionary(schema.field(n).type)]
         )
         if not found.rows:
-            raise InputError(complaint("X", "has no rows", self.source.label))
+            raise InputError.about("X", "has no rows", self.source.label)
         self.settle(found.rows)
         return found
 
@@ -62,7 +62,7 @@ class PartitionStream(Stream):
     def _head_rows(self) -> Any:
         rows = self.source.first(self.columns, LOOK)
         if not rows.num_rows:
-            raise InputError(complaint("X", "has no rows", self.source.label))
+            raise InputError.about("X", "has no rows", self.source.label)
         return rows
 
     def head(self, columns: Sequence[str] | None = None) -> ArrowRows:

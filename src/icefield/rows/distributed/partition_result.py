@@ -27,8 +27,6 @@ from icefield.errors import (
     InputTypeError,
     MissingDependencyError,
     ModelError,
-    complaint,
-    statement,
 )
 from icefield.forest import CannotRead
 
@@ -92,10 +90,10 @@ class Failure:
         if kind is CannotRead:
             return CannotRead(self.said)  # who asked may have another way, and a message of its own
         if kind is None or found is None:
-            return ClusterError(statement(f"Work on {where} failed: {self.said}."))
+            return ClusterError.saying(f"Work on {where} failed: {self.said}.")
         if found.parameter is None:
-            return kind(statement(f"{found.problem} (In {where}.)", found.hint))
-        return kind(complaint(found.parameter, f"{found.problem} (in {where})", found.received, found.hint))  # fmt: skip
+            return kind.saying(f"{found.problem} (In {where}.)", found.hint)
+        return kind.about(found.parameter, f"{found.problem} (in {where})", found.received, found.hint)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,9 +193,7 @@ def once(outcomes: Iterable[Outcome]) -> list[Outcome]:
     for one in sorted(outcomes, key=lambda one: (one.first, -len(one.parts))):
         known = taken & one.parts.keys()
         if known and len(known) < len(one.parts):
-            raise ClusterError(
-                statement(f"Partition {min(known)} came back twice, once together with others: it would count twice.")
-            )  # fmt: skip
+            raise ClusterError.saying(f"Partition {min(known)} came back twice, once together with others: it would count twice.")  # fmt: skip
         if not known:
             taken |= one.parts.keys()
             kept.append(one)
@@ -234,10 +230,8 @@ def check_parts(found: dict[int, int], sizes: Sequence[int] | None, total: int |
     rows = sum(found.values())
     for number, size in enumerate(sizes or ()):
         if size and number not in found:
-            raise ClusterError(
-                statement(f"Partition {number} of {label}, of {counted(size)} rows, did not come back.",
-                          "ask again; if it happens again, look at the engine's own log for that partition")
-            )  # fmt: skip
+            raise ClusterError.saying(f"Partition {number} of {label}, of {counted(size)} rows, did not come back.",
+                                      "ask again; if it happens again, look at the engine's own log for that partition")  # fmt: skip
     if total is not None and rows != total:
         other = next((n for n, size in enumerate(sizes or ()) if found.get(n, 0) != size), None)
         which = (
@@ -245,8 +239,6 @@ def check_parts(found: dict[int, int], sizes: Sequence[int] | None, total: int |
             if other is None
             else f", partition {other} {counted(found.get(other, 0))} instead of {counted((sizes or ())[other])}"
         )
-        raise ClusterError(
-            complaint("X", f"gave {counted(rows)} rows in this pass and {counted(total)} before{which}: it must give the same rows every time",
-                      label, "write it to files once, or keep it: persist() in Dask, cache() in Spark, materialize() in Ray")
-        )  # fmt: skip
+        raise ClusterError.about("X", f"gave {counted(rows)} rows in this pass and {counted(total)} before{which}: it must give the same rows every time",
+                                 label, "write it to files once, or keep it: persist() in Dask, cache() in Spark, materialize() in Ray")  # fmt: skip
     return rows

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from icefield.errors import ClusterError, statement
+from icefield.errors import ClusterError
 from icefield.progress import Progress
 
 Found = TypeVar("Found")
@@ -102,7 +102,5 @@ class Lifeline:
         silent = time.monotonic() - self._last
         if silent > self._patience:
             why = f" ({self._said})" if self._said else ""
-            raise ClusterError(
-                statement(f"{self._name} gave no sign of life for {silent:.0f} seconds{why}: nothing of this pass was counted.",
-                          "see whether the cluster runs, and ask again")
-            )  # fmt: skip
+            raise ClusterError.saying(f"{self._name} gave no sign of life for {silent:.0f} seconds{why}: nothing of this pass was counted.",
+                                      "see whether the cluster runs, and ask again")  # fmt: skip

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from icefield.data.columns import library_named
-from icefield.errors import ClusterError, IcefieldError, statement
+from icefield.errors import ClusterError, IcefieldError
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
@@ -121,9 +121,7 @@ class RayOrigin(Backend):
             selected = self._dataset.select_columns(list(columns))
         except Exception as error:  # Ray merges the schemas of blocks here
             said = " ".join(f"{type(error).__name__}: {error}".split())[:600]
-            raise ClusterError(
-                statement(f"The columns of {self.label} could not be read: {said}.")
-            ) from error
+            raise ClusterError.saying(f"The columns of {self.label} could not be read: {said}.") from error
         return selected.map_batches(work, batch_size=rows, batch_format="pyarrow", zero_copy_batch=True)
 
     def where(self, number: int) -> str:
@@ -175,7 +173,7 @@ class RayOrigin(Backend):
                 raise
             except Exception as error:
                 text = COLOURS.sub("", " ".join(f"{type(error).__name__}: {error}".split()))
-                raise ClusterError(statement(f"Work on {self.label} failed: {text[:600]}.")) from error
+                raise ClusterError.saying(f"Work on {self.label} failed: {text[:600]}.") from error
             finally:
                 options.preserve_order = kept
         return found

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield.data.columns import library_named
-from icefield.errors import ClusterError, IcefieldError, InputError, complaint, statement
+from icefield.errors import ClusterError, IcefieldError, InputError
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
@@ -92,15 +92,13 @@ class SparkOrigin(Backend):
         names = [field.name for field in frame.schema.fields if field.dataType.typeName() in PLAIN]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise InputError(
-                complaint("X", "has two columns of one name", twice[0], "select or rename the columns")
+            raise InputError.about(
+                "X", "has two columns of one name", twice[0], "select or rename the columns"
             )
         self.vectors = _vectors(frame.schema)
         if not names:
-            raise InputError(
-                complaint("X", "has no column of plain values", [field.name for field in frame.schema.fields],
-                          "pass the frame as it is before VectorAssembler, and the PipelineModel that holds it")
-            )  # fmt: skip
+            raise InputError.about("X", "has no column of plain values", [field.name for field in frame.schema.fields],
+                                   "pass the frame as it is before VectorAssembler, and the PipelineModel that holds it")  # fmt: skip
         self._names = names
         self._sent: dict[str, Any] = {}
         self._partitions = 1  # about, once they were counted; only how outcomes merge depends on it
@@ -503,10 +501,8 @@ def _told(error: Exception, label: str) -> Exception:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     missing = next((line for line in lines if "No module named" in line), None)
     if missing is not None:
-        return ClusterError(
-            statement(f"The workers of {label} cannot import what they need: {missing}.",
-                      "install icefield and the model's library there, or set PYSPARK_PYTHON to a Python that has them")
-        )  # fmt: skip
+        return ClusterError.saying(f"The workers of {label} cannot import what they need: {missing}.",
+                                   "install icefield and the model's library there, or set PYSPARK_PYTHON to a Python that has them")  # fmt: skip
     lost = LOST_TASK.search(text)
     which = label if lost is None else f"partition {lost[1]} of {label} (tried {lost[2]} times)"
-    return ClusterError(statement(f"Work on {which} failed: {' '.join(lines)[:600]}."))
+    return ClusterError.saying(f"Work on {which} failed: {' '.join(lines)[:600]}.")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from icefield.data.columns import library_named
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.partition_result import Outcome
 from icefield.typing import Float
@@ -138,10 +138,8 @@ def _in_type(rows: Any, field: Any) -> Any:
     try:
         return column.cast(field.type)
     except arrow.ArrowException as error:
-        raise ModelError(
-            complaint("grid", f"sets {field.name!r} to a value that its type in the Spark frame ({field.type}) does not hold",
-                      str(error).splitlines()[0][:200], "choose grid points of that type, or cast the column before the model is fitted")
-        ) from error  # fmt: skip
+        raise ModelError.about("grid", f"sets {field.name!r} to a value that its type in the Spark frame ({field.type}) does not hold",
+                               str(error).splitlines()[0][:200], "choose grid points of that type, or cast the column before the model is fitted") from error  # fmt: skip
 
 
 def _whole(column: Any) -> Any:
@@ -206,9 +204,7 @@ class Answers:
         self._place += len(expected)
         values = batch.column(ANSWER).flatten().to_numpy(zero_copy_only=False)
         if len(values) != self._outputs * len(places):
-            raise ModelError(
-                complaint("model", f"gave {len(values):,} numbers for {len(places):,} rows in Spark, and {self._outputs} a row before")
-            )  # fmt: skip
+            raise ModelError.about("model", f"gave {len(values):,} numbers for {len(places):,} rows in Spark, and {self._outputs} a row before")  # fmt: skip
         if len(expected):
             self._waiting.append(values.reshape(len(places), self._outputs).astype(np.float64)[asked])
         for own in batch.column(OWN).drop_null().to_pylist():
@@ -219,7 +215,5 @@ class Answers:
 
 
 def _not_as_asked() -> ModelError:
-    return ModelError(
-        complaint("model", "drops rows in Spark, or gives them back in another order, so that its answers cannot be told apart",
-                  hint='set handleInvalid="keep" in its stages, or pass rows as a pandas frame, for example X.sample(0.01).toPandas()')
-    )  # fmt: skip
+    return ModelError.about("model", "drops rows in Spark, or gives them back in another order, so that its answers cannot be told apart",
+                            hint='set handleInvalid="keep" in its stages, or pass rows as a pandas frame, for example X.sample(0.01).toPandas()')  # fmt: skip

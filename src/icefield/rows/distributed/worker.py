@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 from icefield.core.engine import ENGINES, Plan, TreeReading, choose
 from icefield.data.columns import dictionary_levels, library_named
-from icefield.errors import ClusterError, InputError, complaint, did_you_mean, statement
+from icefield.errors import ClusterError, InputError, did_you_mean
 from icefield.rows.distributed.broadcast import PROBED, Pass, probed_alike, version_here
 from icefield.rows.distributed.partition_result import Failure, Outcome, merged
 from icefield.rows.source import Origin, as_wanted
@@ -78,8 +78,8 @@ class WorkerModel:
             return engine.parts[name]
         if name == ENGINES[-1].name:
             return self.plan.fallback("brute force was planned where the question is asked").engine
-        raise ClusterError(
-            statement(f"On the worker {where()} the trees of the model could not be read: {self.plan.why}.")
+        raise ClusterError.saying(
+            f"On the worker {where()} the trees of the model could not be read: {self.plan.why}."
         )
 
 
@@ -215,9 +215,7 @@ def _plan(task: tuple[str, Fetch]) -> tuple[dict[str, str], Pass]:
         if here != version:
             differs[library] = f"{library} {version} where the question is asked, {here} on {where()}"
     if "icefield" in differs or any("not installed" in said for said in differs.values()):
-        raise ClusterError(
-            statement(f"Versions differ: {'; '.join(differs.values())}.", "install the same versions on the workers")
-        )  # fmt: skip
+        raise ClusterError.saying(f"Versions differ: {'; '.join(differs.values())}.", "install the same versions on the workers")  # fmt: skip
     return differs, pickle.loads(given["pass"])
 
 
@@ -231,16 +229,12 @@ def _ready(model: tuple[str, Fetch], differs: dict[str, str]) -> WorkerModel:
                 raise
             except Exception as error:
                 said = "".join(f" {text}." for text in differs.values())
-                raise ClusterError(
-                    statement(f"The model could not be unpickled on {where()}: {type(error).__name__}: {error}.{said}",
-                              "install the module it is made of on the workers")
-                ) from error  # fmt: skip
+                raise ClusterError.saying(f"The model could not be unpickled on {where()}: {type(error).__name__}: {error}.{said}",
+                                          "install the module it is made of on the workers") from error  # fmt: skip
             wrong = made.check()
             if wrong:
-                raise ClusterError(
-                    statement(f"The model {wrong} ({where()}). {'; '.join(differs.values())}".rstrip(),
-                              "install the same versions on the workers")
-                )  # fmt: skip
+                raise ClusterError.saying(f"The model {wrong} ({where()}). {'; '.join(differs.values())}".rstrip(),
+                                          "install the same versions on the workers")  # fmt: skip
             _models[name] = made
             while len(_models) > KEPT:
                 _models.popitem(last=False)
@@ -260,9 +254,7 @@ def _checked(batches: Iterable[Any], wanted: Any) -> Iterator[Any]:
         names = batch.schema.names
         for name in wanted.names:
             if name not in names:
-                raise InputError(
-                    complaint("X", f"has a partition without the column {name!r}", names[:10], did_you_mean(name, names))
-                )  # fmt: skip
+                raise InputError.about("X", f"has a partition without the column {name!r}", names[:10], did_you_mean(name, names))  # fmt: skip
         try:
             yield as_wanted(batch.select(wanted.names), wanted)
         except arrow.ArrowException as error:
@@ -272,10 +264,8 @@ def _checked(batches: Iterable[Any], wanted: Any) -> Iterator[Any]:
                 for n, k, f in zip(wanted.names, kinds, wanted)
                 if k != str(f.type)
             ]
-            raise InputError(
-                complaint("X", f"has a partition of another type ({', '.join(odd)})", str(error).splitlines()[0][:200],
-                          "cast the column before")
-            ) from error  # fmt: skip
+            raise InputError.about("X", f"has a partition of another type ({', '.join(odd)})", str(error).splitlines()[0][:200],
+                                   "cast the column before") from error  # fmt: skip
 
 
 def _begun(batches: Iterator[Any]) -> tuple[Any, Iterator[Any]]:
