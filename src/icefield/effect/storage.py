@@ -18,6 +18,7 @@ import math
 import os
 import zipfile
 from collections.abc import Callable, Mapping
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,13 @@ EXAMPLE = 'write "age.icefield"'
 # Fields that came later are only written where they say something: other files stay readable by what knew none.
 LATER = ("centered_std", "interval", "row_clusters", "sampled_from", "unit", "own_grid", "zones", "positive")
 NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk takes for the name of a file
+# Python's own values: how each is marked, written and read; a datetime is a date too.
+TAGGED: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    dt.datetime: ("datetime", methodcaller("isoformat"), dt.datetime.fromisoformat),
+    dt.date: ("date", methodcaller("isoformat"), dt.date.fromisoformat),
+    dt.timedelta: ("microseconds", lambda t: t // dt.timedelta(microseconds=1), lambda n: dt.timedelta(microseconds=n)),
+    decimal.Decimal: ("decimal", str, decimal.Decimal),
+}  # fmt: skip
 
 
 def _known_types() -> dict[str, type]:
@@ -159,18 +167,11 @@ def _encode(value: Any, arrays: list[Any]) -> Any:
     if isinstance(value, np.generic):
         arrays.append(np.asarray(value))
         return {"scalar": len(arrays) - 1}
-    if isinstance(value, dt.datetime):
-        return {"datetime": value.isoformat()}
-    if isinstance(value, dt.date):
-        return {"date": value.isoformat()}
-    if isinstance(value, dt.timedelta):
-        return {"microseconds": value // dt.timedelta(microseconds=1)}
-    if isinstance(value, decimal.Decimal):
-        return {"decimal": str(value)}
-    if isinstance(value, tuple):
-        return {"tuple": [_encode(v, arrays) for v in value]}
-    if isinstance(value, list):
-        return {"list": [_encode(v, arrays) for v in value]}
+    for kind, (tag, write, _) in TAGGED.items():
+        if isinstance(value, kind):
+            return {tag: write(value)}
+    if isinstance(value, (tuple, list)):
+        return {"tuple" if isinstance(value, tuple) else "list": [_encode(v, arrays) for v in value]}
     if isinstance(value, Mapping):
         return {"pairs": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
     if dataclasses.is_dataclass(value) and type(value).__name__ in _known_types():
@@ -207,13 +208,7 @@ def _decode(value: Any, array: Any) -> Any:
         return tuple(items) if tag == "tuple" else items
     if tag == "pairs":
         return {_decode(k, array): _decode(v, array) for k, v in content}
-    simple: dict[str, Callable[[Any], Any]] = {
-        "float": float,
-        "text": str,
-        "missing": lambda _: None,
-        "datetime": dt.datetime.fromisoformat,
-        "date": dt.date.fromisoformat,
-        "microseconds": lambda count: dt.timedelta(microseconds=count),
-        "decimal": decimal.Decimal,
+    simple = {"float": float, "text": str, "missing": lambda _: None} | {
+        t: read for t, _, read in TAGGED.values()
     }
     return simple[tag](content)

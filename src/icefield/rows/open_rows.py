@@ -110,14 +110,14 @@ def _open_stream(
 ) -> Opened:
     """A stream, or a distributed frame; `y`, `weights` and `by` are names of columns. The model is read on the first rows."""
     from icefield.rows.categorised import with_categories_of
-    from icefield.rows.source import first_rows
+    from icefield.rows.source import NamedColumns, first_rows
 
     if beside.cluster is not None:
         raise InputError.about("cluster", "needs the rows together, and these are streamed", beside.cluster,
                                "read a sample of whole clusters into a frame, and pass that as X")  # fmt: skip
     known = source.schema.names
-    named = {"y": beside.y, "weights": beside.weights, "by": beside.by}
-    for parameter, name in named.items():
+    named = NamedColumns(beside.y, beside.weights, beside.by)
+    for parameter, name in vars(named).items():
         _check_column(parameter, name, known)
     # What is named for another purpose is no feature, unless the model knows its columns and lists it.
     shown = source.table(first_rows(source, known))
@@ -125,9 +125,9 @@ def _open_stream(
     if typed is not source:
         source, shown = typed, typed.table(first_rows(typed, known))
     read = read_model_on(shown)
-    needed = dict.fromkeys([*read.columns, *(name for name in named.values() if name is not None)])
+    needed = dict.fromkeys([*read.columns, *(name for name in vars(named).values() if name is not None)])
     file = None if checkpoint is None else Path(checkpoint)
-    return Opened(source.rows(read, list(needed), choices, **named, checkpoint=file), read, shown)
+    return Opened(source.rows(read, list(needed), choices, named, file), read, shown)
 
 
 def _check_column(parameter: str, name: Any, known: list[str]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
     from icefield.models.model import Model
 
 LOOK = 1_000  # rows at which a model is tried
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """Columns that hold observed targets, weights and groups; None where there are none."""
+
+    y: str | None = None
+    weights: str | None = None
+    by: str | None = None
 
 
 class Origin(ABC):
@@ -65,13 +75,10 @@ class Origin(ABC):
         model: Model,
         columns: Sequence[str],
         choices: Choices,
-        *,
-        y: str | None,
-        weights: str | None,
-        by: str | None,
+        beside: NamedColumns,
         checkpoint: Path | None,
     ) -> Rows:
-        """The rows, for a model that will be asked about them; `columns` are all that are needed."""
+        """The rows, for a model that will be asked about them; `columns` are all that are needed, `checkpoint` is the file of long passes' sums."""
 
     def frame(self, rows: Any) -> Any:
         """An Arrow table as the frame a model gets."""
@@ -90,17 +97,14 @@ class Source(Origin):
         model: Model,
         columns: Sequence[str],
         choices: Choices,
-        *,
-        y: str | None,
-        weights: str | None,
-        by: str | None,
+        beside: NamedColumns,
         checkpoint: Path | None,
     ) -> Rows:
         from icefield.rows.stream import Stream
         from icefield.rows.stream_rows import StreamRows
 
         stream = Stream(self, columns, choices.resources.memory)
-        return StreamRows(stream, model, choices, y=y, weights=weights, by=by, checkpoint=checkpoint)
+        return StreamRows(stream, model, choices, beside, checkpoint)
 
     @abstractmethod
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:

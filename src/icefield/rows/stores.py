@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 from icefield.data.columns import library_named
 from icefield.errors import IcefieldError, InputError, InputTypeError, MissingDependencyError
 from icefield.rows.secrets import Secrets
+from icefield.threads import in_daemon
 
 ANSWER_SECONDS = 25.0  # within which a store must answer when it is first asked
 BATCH_SECONDS = 120.0  # within which rows must come, of stores that know no limit of their own
@@ -102,16 +103,8 @@ class Store:
         """What a call to the store gives; of one elsewhere, an error that names `where` when that takes too long or fails."""
         if not self.is_remote:
             return function(*arguments)
-        return self.reached(where, in_time, ANSWER_SECONDS, where, function, *arguments)
-
-    def reached(self, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
-        """What a call to a store elsewhere gives; what its library raises becomes an error without credentials."""
-        try:
-            return function(*arguments)
-        except IcefieldError:
-            raise
-        except Exception as error:  # every library behind a file system has its own
-            raise not_reached(where, error, self.secrets) from None
+        with reaching(where, self.secrets):
+            return in_time(ANSWER_SECONDS, where, function, *arguments)
 
     def within(self, where: str, batches: Iterator[_T]) -> Iterator[_T]:
         """The same batches, each in time."""
@@ -142,7 +135,8 @@ class Store:
         elif folder:
             self.answer(shown, self.infos, [folder])  # says in time whether there is anybody
         selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
-        found = self.reached(shown, self.filesystem.get_file_info, selector)
+        with reaching(shown, self.secrets):
+            found = self.filesystem.get_file_info(selector)
         listed = [one.path for one in found if one.type == fs.FileType.File]
         if wild is not None:
             pattern = _glob_pattern(path)
@@ -178,25 +172,12 @@ def is_hidden(path: str) -> bool:
 
 def in_time(seconds: float, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
     """What a call gives; an error where it is not done in time, whatever it does then."""
-    found: list[tuple[bool, Any]] = []
-
-    def call() -> None:
-        try:
-            found.append((True, function(*arguments)))
-        except BaseException as error:  # raised where it is waited for
-            found.append((False, error))
-
-    # A daemon: who gave up waiting is not to wait at the end of the program either.
-    thread = threading.Thread(target=call, daemon=True, name="icefield store")
-    thread.start()
+    task, thread = in_daemon(function, *arguments, name="icefield store")
     thread.join(seconds)
-    if not found:
+    if thread.is_alive():
         raise InputError.about("X", f"lies in a store that did not answer within {seconds:.0f} seconds", where,
                                "check the address, the network and storage_options (endpoint, region)")  # fmt: skip
-    is_done, result = found[0]
-    if not is_done:
-        raise result
-    return result
+    return task.result()
 
 
 # --- which store a text means --------------------------------------------------------------------
@@ -231,15 +212,9 @@ def open_store(texts: Sequence[str], options: Mapping[str, Any] | None) -> tuple
         canonical = canonical_options(known, given)
         if canonical is not None:
             maker = {"s3": _s3, "gs": _gs, "abfs": _azure}[known]
-            return (
-                Store(
-                    maker(texts[0], canonical, shown),
-                    scheme,
-                    secrets,
-                    BATCH_SECONDS if known == "abfs" else None,
-                ),
-                [_native_path(text) for text in texts],
-            )
+            patience = BATCH_SECONDS if known == "abfs" else None
+            store = Store(maker(texts[0], canonical, shown), scheme, secrets, patience)
+            return store, [_native_path(text) for text in texts]
     return _by_fsspec(texts, scheme, given, secrets)
 
 
@@ -318,10 +293,8 @@ def _s3(url: str, options: dict[str, Any], shown: str) -> Any:
         region = region or "us-east-1"  # of which other servers know nothing
     elif not region:
         bucket = _native_path(url).split("/")[0]
-        try:
+        with reaching(shown, Secrets(options)):
             region = in_time(ANSWER_SECONDS, shown, fs.resolve_s3_region, bucket)
-        except OSError as error:
-            raise not_reached(shown, error, Secrets(options)) from None
     half = ANSWER_SECONDS / 2.5
     return fs.S3FileSystem(
         **settings, region=region, connect_timeout=half / 2, request_timeout=half,
@@ -381,6 +354,17 @@ def _by_fsspec(texts: Sequence[str], scheme: str, options: dict[str, Any], secre
         raise not_reached(shown, error, secrets) from None
     handler = fs.PyFileSystem(fs.FSSpecHandler(opened[0][0]))
     return Store(handler, scheme, secrets, BATCH_SECONDS), [path for _, path in opened]
+
+
+@contextmanager
+def reaching(where: str, secrets: Secrets) -> Iterator[None]:
+    """Have whatever a store's library raises become an error without credentials."""
+    try:
+        yield
+    except IcefieldError:
+        raise
+    except Exception as error:  # every library has its own
+        raise not_reached(where, error, secrets) from None
 
 
 def not_reached(where: str, error: BaseException, secrets: Secrets) -> InputError:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from icefield.core.engine import Choices
     from icefield.models.model import Model
     from icefield.rows.checkpoint import Checkpoint
-    from icefield.rows.source import Origin
+    from icefield.rows.source import NamedColumns
 
 
 class StreamRows(Rows):
@@ -54,7 +54,7 @@ class StreamRows(Rows):
     stream : the rows, with all columns that are needed
     model : the model that will be asked about them
     choices : what may be used, and the seed of the sample; for rows elsewhere, the engine too
-    y, weights, by : columns of the stream, or None
+    beside : columns of the stream that hold targets, weights and groups
     checkpoint : the file in which long passes write their sums; None for none
     """
 
@@ -65,27 +65,24 @@ class StreamRows(Rows):
         stream: Stream,
         model: Model,
         choices: Choices,
-        *,
-        y: str | None = None,
-        weights: str | None = None,
-        by: str | None = None,
+        beside: NamedColumns,
         checkpoint: Path | None = None,
     ) -> None:
-        self._stream, self._model, self._choices = stream, model, choices
-        self._y, self._weights, self._by, self._resources = y, weights, by, choices.resources
+        self._stream, self._model, self._choices, self._resources = stream, model, choices, choices.resources
+        self._beside, self._weights, self._by = beside, beside.weights, beside.by
         self._checkpoint: Checkpoint | None = None
         if checkpoint is not None:
             from icefield.rows.checkpoint import Checkpoint
 
-            self._checkpoint = Checkpoint(checkpoint, stream, model, [by, weights])
+            self._checkpoint = Checkpoint(checkpoint, stream, model, [beside.by, beside.weights])
         self.label = stream.source.label
         self._lock = threading.RLock()
         self._surveyed: Survey | None = None
 
     def __reduce__(self) -> Any:
         """To another process goes where the rows come from; they are read again there."""
-        named = {"y": self._y, "weights": self._weights, "by": self._by}
-        return _again, (self._stream.source, self._model, self._stream.columns, self._choices, named)
+        source, columns = self._stream.source, self._stream.columns
+        return source.rows, (self._model, columns, self._choices, self._beside, None)
 
     # --- without a pass ------------------------------------------------------------------------
 
@@ -145,7 +142,7 @@ class StreamRows(Rows):
     @cached_property
     def sample(self) -> Block:
         table = self._drawn
-        groups, weights, y = self.groups, self._sample_statistics.weights, self._y
+        groups, weights, y = self.groups, self._sample_statistics.weights, self._beside.y
         codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
         observed = None if y is None else validate.observed(y, table)
         return Block(table, weights, codes, n_groups, self._copies, y=observed)
@@ -299,9 +296,3 @@ def _grids_in(asked: Any) -> Iterable[Any]:
     if isinstance(asked, dict):
         return asked.values()
     return asked if isinstance(asked, (list, tuple)) else [asked]
-
-
-def _again(
-    source: Origin, model: Model, columns: Sequence[str], choices: Choices, named: dict[str, str | None]
-) -> Rows:
-    return source.rows(model, columns, choices, **named, checkpoint=None)

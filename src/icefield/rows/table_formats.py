@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from icefield.data.columns import library_named
-from icefield.errors import IcefieldError, InputError, MissingDependencyError
+from icefield.errors import InputError, MissingDependencyError
 from icefield.rows import stores
 from icefield.rows.files import of_dataset
 from icefield.rows.secrets import Secrets
 from icefield.rows.source import Source, as_wanted, without_first
-from icefield.rows.stores import Store, in_time, is_url, not_reached, object_store_options, open_store
+from icefield.rows.stores import Store, in_time, is_url, object_store_options, open_store, reaching
 
 VERSION = re.compile(r"^(?P<folder>.+)@v(?P<version>\d+)$")
 LOG = "_delta_log"
@@ -62,16 +62,9 @@ def delta_at(where: str, version: int | None, options: Mapping[str, Any] | None)
             f"{shown} is a Delta table, and its files alone are not its rows. Hint: pip install 'icefield[delta]'."
         ) from None
     settings = object_store_options(where, options) if is_url(where) else None
-    try:
-        table = in_time(
-            stores.ANSWER_SECONDS,
-            shown,
-            lambda: deltalake.DeltaTable(where, version=version, storage_options=settings),
-        )
-    except IcefieldError:
-        raise
-    except Exception as error:  # the library has several families of them
-        raise not_reached(shown, error, secrets) from None
+    opened = partial(deltalake.DeltaTable, where, version=version, storage_options=settings)
+    with reaching(shown, secrets):
+        table = in_time(stores.ANSWER_SECONDS, shown, opened)
     return of_delta(table, shown, secrets)
 
 
@@ -133,23 +126,14 @@ class IcebergSource(Source):
             for batch in self._reader(columns):
                 yield as_wanted(batch.select(list(columns)), wanted)
 
-        try:
-            yield from without_first(
-                Store(None, "iceberg", patience=stores.BATCH_SECONDS).within(self._where, chosen()), skip
-            )
-        except IcefieldError:
-            raise
-        except Exception as error:  # of pyiceberg, of its file systems, of Arrow
-            raise not_reached(self._where, error, self._secrets) from None
+        store = Store(None, "iceberg", patience=stores.BATCH_SECONDS)
+        with reaching(self._where, self._secrets):
+            yield from without_first(store.within(self._where, chosen()), skip)
 
     def _reader(self, columns: Sequence[str] | None) -> Any:
         scan = self._scan if columns is None else self._scan.update(selected_fields=tuple(columns))
-        try:
+        with reaching(self._where, self._secrets):
             return in_time(stores.ANSWER_SECONDS, self._where, scan.to_arrow_batch_reader)
-        except IcefieldError:
-            raise
-        except Exception as error:
-            raise not_reached(self._where, error, self._secrets) from None
 
 
 def of_iceberg(data: Any) -> Source | None:
@@ -181,14 +165,9 @@ def _static_iceberg(where: str, options: Mapping[str, Any] | None) -> IcebergSou
             f"{shown} describes an Iceberg table, and its files alone are not its rows. Hint: pip install 'icefield[iceberg]'."
         ) from None
     stores.check_options(options)
-    try:
-        table = in_time(
-            stores.ANSWER_SECONDS, shown, StaticTable.from_metadata, where, _iceberg_options(options)
-        )
-    except IcefieldError:
-        raise
-    except Exception as error:
-        raise not_reached(shown, error, secrets) from None
+    with reaching(shown, secrets):
+        named = _iceberg_options(options)
+        table = in_time(stores.ANSWER_SECONDS, shown, StaticTable.from_metadata, where, named)
     return IcebergSource(table.scan(), re.sub(r"/metadata/[^/]+$", "", shown), secrets)
 
 

@@ -12,9 +12,9 @@ import importlib
 import io
 import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -31,20 +31,27 @@ if TYPE_CHECKING:
 PROBED = 50  # rows a worker's model is tried at, against the answers it gave before
 
 
-@dataclass(frozen=True, eq=False)
+class Sent(Protocol):
+    """What workers were sent: its name, and its bytes, which are only fetched where the name is new."""
+
+    name: str
+
+    def fetch(self) -> bytes: ...
+
+
+@dataclass(eq=False)
 class Broadcast:
     """Bytes that are sent once to each worker, with their name."""
 
+    name: str
     content: bytes
 
-    @property
-    def name(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()[:32]
+    @classmethod
+    def of(cls, content: bytes) -> Broadcast:
+        return cls(hashlib.sha256(content).hexdigest()[:32], content)
 
-    @property
-    def way(self) -> tuple[str, Callable[[], bytes]]:
-        """The name, and what is called where it is new."""
-        return self.name, lambda: self.content
+    def fetch(self) -> bytes:
+        return self.content
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +94,7 @@ def packed_model(model: Model, choices: Choices, head: Any, probed: Float | None
         "probed": probed,
     }
     try:
-        return Broadcast(dumps(chosen))
+        return Broadcast.of(dumps(chosen))
     except InputError:  # of a model that says itself why it stays
         raise
     except Exception as error:
@@ -97,7 +104,7 @@ def packed_model(model: Model, choices: Choices, head: Any, probed: Float | None
 
 def packed_pass(plan: Pass, known: dict[str, str]) -> Broadcast:
     """A pass; versions can be read without anything that depends on them."""
-    return Broadcast(pickle.dumps({"versions": known, "pass": pickle.dumps(plan)}))
+    return Broadcast.of(pickle.dumps({"versions": known, "pass": pickle.dumps(plan)}))
 
 
 class _Sender(pickle.Pickler):

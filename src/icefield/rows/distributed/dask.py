@@ -74,13 +74,7 @@ class DaskOrigin(Backend):
             raise InputError.about(
                 "X", "must have texts as names of its columns", names[0], "rename the columns"
             )
-        return self._head.schema.remove_metadata()
-
-    def first(self, columns: Sequence[str], rows: int) -> Any:
-        return self._head.select(list(columns)).slice(0, rows)
-
-    def dumps(self, thing: Any) -> bytes:
-        return bytes(library_named("cloudpickle").dumps(thing))
+        return super().schema
 
     def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         unknown = [name for name in listed if not self._frame[name].cat.known]
@@ -123,12 +117,7 @@ class DaskOrigin(Backend):
         return []
 
     def outcomes(
-        self,
-        model: Broadcast,
-        task: Broadcast,
-        columns: Sequence[str],
-        all_columns: Sequence[str],
-        progress: Progress,
+        self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
         single = self._frame[list(columns)].to_delayed(optimize_graph=True)
         parts = [[single[number] for number in own] for own in self._tasks]
@@ -152,9 +141,9 @@ class DaskOrigin(Backend):
         self, parts: Sequence[Any], model: Broadcast, task: Broadcast, progress: Progress
     ) -> list[Outcome]:
         dask, job = library_named("dask"), uuid.uuid4().hex
-        delayed, sent = dask.delayed, (_Here(model.name, model.content), _Here(task.name, task.content))
+        delayed = dask.delayed
         leaves = [
-            delayed(_work, pure=False)(part, *sent, number, job, dask_key_name=f"{job}-{number}")
+            delayed(_work, pure=False)(part, model, task, number, job, dask_key_name=f"{job}-{number}")
             for number, part in enumerate(parts)
         ]
         done: list[str] = []
@@ -164,8 +153,8 @@ class DaskOrigin(Backend):
                 if str(key).startswith(job):
                     done.append(str(key))
 
-        merging = delayed(_join, pure=False)
-        tops = _tree(leaves, lambda group: merging(group, *sent))
+        merging = delayed(worker.united, pure=False)
+        tops = _tree(leaves, lambda group: merging(model, task, group))
 
         def work() -> list[Outcome]:
             with Seen():
@@ -185,21 +174,11 @@ class DaskOrigin(Backend):
         if known not in self._scattered or self._scattered[known].status != "finished":
             self._scattered[known] = _scattered(client, model, self._tasks)
         sent = self._scattered[known], _scattered(client, task, self._tasks)
-        leaves = client.compute(
-            [
-                delayed(_work, pure=False)(
-                    part, delayed(_Here)(model.name, sent[0]), delayed(_Here)(task.name, sent[1]), number, job
-                )
-                for number, part in enumerate(parts)
-            ],
-            retries=RETRIES,
-        )
-        tops = _tree(
-            leaves,
-            lambda group: client.submit(
-                _join_sent, group, model.name, sent[0], task.name, sent[1], pure=False
-            ),
-        )
+        named = [delayed(Broadcast)(one.name, content) for one, content in zip((model, task), sent)]
+        tasks = [delayed(_work, pure=False)(part, *named, number, job) for number, part in enumerate(parts)]
+        leaves = client.compute(tasks, retries=RETRIES)
+        names = (model.name, task.name)
+        tops = _tree(leaves, lambda group: client.submit(_joined, group, names, *sent, pure=False))
         try:
             yield from _gathered(client, tops, leaves, progress, job, self._tasks, self.label)
         finally:
@@ -229,17 +208,6 @@ def _scattered(client: Any, parcel: Broadcast, tasks: Sequence[range]) -> Any:
             )
         except OSError as error:  # a worker was lost while this was on its way to it
             raise _lost(client, tasks) from error
-
-
-class _Here:
-    """A broadcast object on a worker: its name and bytes."""
-
-    def __init__(self, name: str, content: bytes) -> None:
-        self.name, self.content = name, content
-
-    @property
-    def sent(self) -> tuple[str, worker.Fetch]:
-        return self.name, lambda: self.content
 
 
 def _client() -> Any:
@@ -278,17 +246,13 @@ def _look(parts: Sequence[Any], listed: Sequence[str]) -> list[tuple[int, dict[s
     return [worker.looked(_arrow(part).to_batches(), listed) if listed else (len(part), {}) for part in parts]
 
 
-def _work(parts: Sequence[Any], model: _Here, task: _Here, number: int, job: str) -> Outcome:
+def _work(parts: Sequence[Any], model: Broadcast, task: Broadcast, number: int, job: str) -> Outcome:
     batches = (batch for part in parts for batch in _arrow(part).to_batches())
-    return worker.worked(model.sent, task.sent, number, batches, job)
+    return worker.worked(model, task, number, batches, job)
 
 
-def _join(outcomes: Sequence[Outcome], model: _Here, task: _Here) -> Outcome:
-    return worker.united(model.sent, task.sent, outcomes)
-
-
-def _join_sent(outcomes: Sequence[Outcome], name: str, model: bytes, task_name: str, task: bytes) -> Outcome:
-    return worker.united((name, lambda: model), (task_name, lambda: task), outcomes)
+def _joined(outcomes: Sequence[Outcome], names: tuple[str, str], model: bytes, task: bytes) -> Outcome:
+    return worker.united(Broadcast(names[0], model), Broadcast(names[1], task), outcomes)
 
 
 def _tree(leaves: Sequence[Any], merge: Any) -> list[Any]:

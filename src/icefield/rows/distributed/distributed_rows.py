@@ -106,7 +106,7 @@ class DistributedRows(StreamRows):
             f"{waiting[-1].title}, pass {self._passes} over {stream.source.label}",
         )
         with Progress(title, total=census.rows, unit="rows") as progress:
-            found = list(stream.backend.outcomes(self._packed_model, task, wanted, stream.columns, progress))
+            found = list(stream.backend.outcomes(self._packed_model, task, wanted, progress))
         whole = merged(waiting, found)
         log.info("%s: %.1f s, %d partitions in %d merged states", title, time.monotonic() - began, len(whole.parts), len(found))  # fmt: skip
         if whole.failure is not None:

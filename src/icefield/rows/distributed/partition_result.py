@@ -89,7 +89,7 @@ class Failure:
         kind, found = KINDS.get(self.kind), self.message
         if kind is CannotRead:
             return CannotRead(self.said)  # who asked may have another way, and a message of its own
-        if kind is None or found is None:
+        if kind is None or found is None or not issubclass(kind, IcefieldError):
             return ClusterError.saying(f"Work on {where} failed: {self.said}.")
         if found.parameter is None:
             return kind.saying(f"{found.problem} (In {where}.)", found.hint)

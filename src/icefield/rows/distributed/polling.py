@@ -9,11 +9,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from icefield.errors import ClusterError
 from icefield.progress import Progress
+from icefield.threads import in_daemon
 
 Found = TypeVar("Found")
 
@@ -24,17 +24,7 @@ FAREWELL = 5.0  # seconds a cluster may take to hear that a job is cancelled
 
 def waited(work: Callable[[], Found], *, look: Callable[[], None], cancel: Callable[[], None]) -> Found:
     """The result of `work`, run in a thread while `look` is called again and again; an error of `look`, or Ctrl-C, cancels it."""
-    given: list[Found] = []
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            given.append(work())
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=run, daemon=True, name="icefield cluster")
-    thread.start()
+    task, thread = in_daemon(work, name="icefield cluster")
     try:
         while thread.is_alive():
             thread.join(LOOK_EVERY)
@@ -42,20 +32,12 @@ def waited(work: Callable[[], Found], *, look: Callable[[], None], cancel: Calla
     except BaseException:
         within(cancel, FAREWELL)
         raise
-    if raised:
-        raise raised[0]
-    return given[0]
+    return task.result()
 
 
 def within(work: Callable[[], Any], seconds: float) -> bool:
     """Whether a call ended within that time; what it raises is ignored."""
-
-    def run() -> None:
-        with suppress(Exception):
-            work()
-
-    thread = threading.Thread(target=run, daemon=True, name="icefield cluster")
-    thread.start()
+    _, thread = in_daemon(work, name="icefield cluster")
     thread.join(seconds)
     return not thread.is_alive()
 

@@ -15,7 +15,7 @@ import tempfile
 import time
 import uuid
 import zlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,7 +29,7 @@ from icefield.errors import ClusterError, IcefieldError, InputError
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
-from icefield.rows.distributed.broadcast import Broadcast
+from icefield.rows.distributed.broadcast import Broadcast, Sent
 from icefield.rows.distributed.partition_result import Failure, Outcome
 from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, within
 from icefield.rows.distributed.spark_transforms import (
@@ -57,6 +57,7 @@ PLAIN = ("byte", "short", "integer", "long", "float", "double", "decimal", "stri
          "timestamp", "timestamp_ntz")  # fmt: skip
 WHOLE = ("byte", "short", "integer", "long")
 FORM = "number long, bucket long, outcome binary"
+Work = Callable[[int, Iterator[Any]], Outcome]  # on a partition, by its number and rows
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ def _vectors(schema: Any) -> dict[str, tuple[str, ...]]:
 class SparkOrigin(Backend):
     """A `pyspark.sql.DataFrame`."""
 
-    label = "the Spark DataFrame"
+    label, pickler = "the Spark DataFrame", "pyspark.cloudpickle"
 
     def __init__(self, frame: Any) -> None:
         self._frame, self._spark = frame, frame.sparkSession
@@ -110,18 +111,8 @@ class SparkOrigin(Backend):
     def _head(self) -> Any:
         return self._collected(self._selected(self._names).limit(1_000), Progress("", None))
 
-    @property
-    def schema(self) -> Any:
-        return self._head.schema.remove_metadata()
-
-    def first(self, columns: Sequence[str], rows: int) -> Any:
-        return self._head.select(list(columns)).slice(0, rows)
-
     def _selected(self, columns: Sequence[str]) -> Any:
         return self._frame.select(*("`{}`".format(name.replace("`", "``")) for name in columns))
-
-    def dumps(self, thing: Any) -> bytes:
-        return bytes(library_named("pyspark.cloudpickle").dumps(thing))
 
     def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         # Spark counts by itself, from metadata where it can; its columns are never of a category type.
@@ -147,27 +138,21 @@ class SparkOrigin(Backend):
             log.warning("%s is not cached and is made anew in every pass: cache() it before", self.label)
 
     def outcomes(
-        self,
-        model: Broadcast,
-        task: Broadcast,
-        columns: Sequence[str],
-        all_columns: Sequence[str],
-        progress: Progress,
+        self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
         if model.name not in self._sent:
             self._sent[model.name] = self._watched(lambda: self.sent(model))
         self._hint()
-        left, job = self._partitions, uuid.uuid4().hex
+        left, rows = self._partitions, self._selected(columns)
         given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
-        rows = self._selected(columns)
         rows = rows.coalesce(self._partitions) if self._together else rows
-        states = self._answered(model, task, rows, _SparkWork(*given, job))
+        states = self._answered(model, task, rows, partial(worker.worked, *given))
         while left > FAN_IN:  # neighbours, then neighbours of these, until few are left for the driver
             left = -(-left // FAN_IN)
             states = (
                 states.repartition(min(left, MOST_JOINING), "bucket")
                 .sortWithinPartitions("bucket", "number")
-                .mapInArrow(_SparkJoin(*given), FORM)
+                .mapInArrow(partial(_joining, *given), FORM)
             )
         try:
             found = self._collected(states, progress)
@@ -182,12 +167,12 @@ class SparkOrigin(Backend):
         sent = AskedInSpark(len(model.all_outputs))
         return replace(model, native=sent, answer=sent)
 
-    def _answered(self, model: Broadcast, task: Broadcast, rows: Any, work: _SparkWork) -> Any:
+    def _answered(self, model: Broadcast, task: Broadcast, rows: Any, work: Work) -> Any:
         """Partitions' outcomes; with a model that only Spark can ask, by one transform of all rows it is asked about."""
         asked = self._asked
         read = asked is not None and set(asked.columns) <= set(rows.columns)
-        if asked is None or not read or not worker.asks(model.way, task.way):
-            return rows.mapInArrow(work, FORM)
+        if asked is None or not read or not worker.asks(model, task):
+            return rows.mapInArrow(partial(_working, work), FORM)
         outputs = len(asked.all_outputs)
         types, arrow = library_named("pyspark.sql.types"), library_named("pyarrow")
         there, here = {field.name: field.dataType for field in self._frame.schema.fields}, self.schema
@@ -202,8 +187,9 @@ class SparkOrigin(Backend):
         ]
         beside = [(PART, types.LongType()), (PLACE, types.LongType()), (OWN, types.BinaryType())]
         wanted = types.StructType([*fields, *(types.StructField(*one) for one in beside)])
-        answered = asked.native.answered(rows.mapInArrow(_SparkAsking(work, form, outputs), wanted), ANSWER)
-        return answered.select(PART, PLACE, OWN, ANSWER).mapInArrow(_SparkAnswering(work, outputs), FORM)
+        asking, answering = partial(_asking, work, form, outputs), partial(_answering, work, outputs)
+        answered = asked.native.answered(rows.mapInArrow(asking, wanted), ANSWER)
+        return answered.select(PART, PLACE, OWN, ANSWER).mapInArrow(answering, FORM)
 
     def _collected(self, frame: Any, progress: Progress) -> Any:
         """The rows of a frame as an Arrow table, with Spark's own progress, until Ctrl-C."""
@@ -249,7 +235,7 @@ class SparkOrigin(Backend):
         return False
 
     @abstractmethod
-    def sent(self, parcel: Broadcast) -> _SparkSent:
+    def sent(self, parcel: Broadcast) -> Sent:
         """A broadcast object sent to the executors."""
 
     @abstractmethod
@@ -289,7 +275,7 @@ class ClassicOrigin(SparkOrigin):
         plan = self._selected(self._names)._jdf.queryExecution().withCachedData().toString()  # noqa: SLF001
         return "InMemoryRelation" not in plan and COSTLY.search(plan) is not None
 
-    def sent(self, parcel: Broadcast) -> _SparkSent:
+    def sent(self, parcel: Broadcast) -> Sent:
         return _SparkBroadcast(parcel.name, self._context.broadcast(parcel.content))
 
     def forget(self, sent: Any) -> None:
@@ -325,7 +311,7 @@ class ConnectOrigin(SparkOrigin):
         super().__init__(frame)
         self._stages: dict[str, tuple[int, int]] = {}
 
-    def sent(self, parcel: Broadcast) -> _SparkSent:
+    def sent(self, parcel: Broadcast) -> Sent:
         name = f"icefield-{parcel.name}"
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
@@ -366,77 +352,46 @@ class ConnectOrigin(SparkOrigin):
 # --- on the executors ----------------------------------------------------------------------------------------
 
 
-class _SparkSent(ABC):
-    """A broadcast object as an executor finds it."""
+class _SparkBroadcast:
+    """A broadcast object as an executor of a classic session finds it."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    @property
-    def way(self) -> tuple[str, worker.Fetch]:
-        return self.name, self.fetch
-
-    @abstractmethod
-    def fetch(self) -> bytes:
-        """What the driver sent."""
-
-
-class _SparkBroadcast(_SparkSent):
     def __init__(self, name: str, broadcast: Any) -> None:
-        super().__init__(name)
-        self.broadcast = broadcast
+        self.name, self.broadcast = name, broadcast
 
     def fetch(self) -> bytes:
         return bytes(self.broadcast.value)
 
 
-class _Artifact(_SparkSent):
+class _Artifact:
+    """A broadcast object as an executor of a session elsewhere finds it."""
+
     def __init__(self, name: str, file: str) -> None:
-        super().__init__(name)
-        self.file = file
+        self.name, self.file = name, file
 
     def fetch(self) -> bytes:
         files = library_named("pyspark").SparkFiles
         return Path(os.path.join(files.getRootDirectory(), self.file)).read_bytes()
 
 
-class _SparkWork:
+def _working(work: Work, batches: Iterator[Any]) -> Iterator[Any]:
     """The partition's rows in, one row with its outcome out."""
-
-    def __init__(self, model: _SparkSent, task: _SparkSent, job: str) -> None:
-        self.model, self.task, self.job = model, task, job
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        number = _partition()
-        yield _row(number, self.done(number, batches))
-
-    def done(self, number: int, batches: Iterator[Any]) -> Outcome:
-        return worker.worked(self.model.way, self.task.way, number, batches, self.job)
+    number = _partition()
+    yield _row(number, work(number, batches))
 
 
-class _SparkAsking:
+def _asking(work: Work, form: Any, outputs: int, batches: Iterator[Any]) -> Iterator[Any]:
     """The partition's rows in, all rows out that a model is asked about there."""
-
-    def __init__(self, work: _SparkWork, form: Any, outputs: int) -> None:
-        self.work, self.form, self.outputs = work, form, outputs
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        number = _partition()
-        with _failing(number):
-            yield from rows_asked(partial(self.work.done, number), batches, self.form, self.outputs, number)
+    number = _partition()
+    with _failing(number):
+        yield from rows_asked(partial(work, number), batches, form, outputs, number)
 
 
-class _SparkAnswering:
+def _answering(work: Work, outputs: int, batches: Iterator[Any]) -> Iterator[Any]:
     """Those rows with Spark's answers in, one row with the partition's outcome out."""
-
-    def __init__(self, work: _SparkWork, outputs: int) -> None:
-        self.work, self.outputs = work, outputs
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        number = _partition()
-        with _failing(number):
-            found = Answers(batches, number, self.outputs).run(partial(self.work.done, number))
-        yield _row(number, found)
+    number = _partition()
+    with _failing(number):
+        found = Answers(batches, number, outputs).run(partial(work, number))
+    yield _row(number, found)
 
 
 @contextmanager
@@ -452,21 +407,16 @@ def _partition() -> int:
     return int(library_named("pyspark").TaskContext.get().partitionId())
 
 
-class _SparkJoin:
+def _joining(model: Sent, task: Sent, batches: Iterator[Any]) -> Iterator[Any]:
     """Rows with outcomes in, sorted by bucket; one for each bucket of neighbours out, no more than one bucket held."""
-
-    def __init__(self, model: _SparkSent, task: _SparkSent) -> None:
-        self.model, self.task = model, task
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        rows = (
-            (batch["bucket"][at].as_py(), batch["outcome"][at])
-            for batch in batches
-            for at in range(batch.num_rows)
-        )
-        for bucket, own in groupby(rows, key=lambda row: row[0]):
-            outcomes = [Outcome.unpacked(content.as_py()) for _, content in own]
-            yield _row(bucket, worker.united(self.model.way, self.task.way, outcomes))
+    rows = (
+        (batch["bucket"][at].as_py(), batch["outcome"][at])
+        for batch in batches
+        for at in range(batch.num_rows)
+    )
+    for bucket, own in groupby(rows, key=lambda row: row[0]):
+        outcomes = [Outcome.unpacked(content.as_py()) for _, content in own]
+        yield _row(bucket, worker.united(model, task, outcomes))
 
 
 def _row(number: int, found: Outcome) -> Any:

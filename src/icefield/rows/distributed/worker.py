@@ -17,21 +17,21 @@ import socket
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cached_property
+from itertools import chain
 from typing import Any, NoReturn
 
 from icefield.core.engine import ENGINES, Plan, TreeReading, choose
 from icefield.data.columns import dictionary_levels, library_named
 from icefield.errors import ClusterError, InputError, did_you_mean
-from icefield.rows.distributed.broadcast import PROBED, Pass, probed_alike, version_here
+from icefield.rows.distributed.broadcast import PROBED, Pass, Sent, probed_alike, version_here
 from icefield.rows.distributed.partition_result import Failure, Outcome, merged
 from icefield.rows.source import Origin, as_wanted
 from icefield.rows.stream import Stream
 from icefield.threads import ThreadCrew
 
-Fetch = Callable[[], bytes]
 KEPT = 2  # models, and passes, that a process remembers
 FINGERPRINT_ROWS = 1_000
 
@@ -119,9 +119,7 @@ class _Receiver(pickle.Unpickler):
         return self._model.named(name)
 
 
-def worked(
-    model: tuple[str, Fetch], task: tuple[str, Fetch], number: int, batches: Iterable[Any], job: str = ""
-) -> Outcome:
+def worked(model: Sent, task: Sent, number: int, batches: Iterable[Any], job: str = "") -> Outcome:
     """What a pass finds in one partition, given as Arrow record batches."""
     try:
         differs, plan = _plan(task)
@@ -130,13 +128,17 @@ def worked(
         stream = _PartStream(plan, where_from)
         accumulators = _Receiver(plan.accumulators, ready).load()
         checked = _checked(batches, plan.wanted)
-        first, checked = _begun(checked)
+        first = next(checked, None)
         if first is None:
             return Outcome({number: 0}, None, differs)
         start = _fingerprint(first) if plan.starts is None else _start(plan.starts, number)
         levels = {name: known for name, known in plan.levels.items() if name in plan.wanted.names}
         n_rows, frames = 0, any(one.needs_frames for one in accumulators)
-        with ThreadCrew(1) as crew, crew, closing(stream.cut(checked, levels, start)) as blocks:
+        with (
+            ThreadCrew(1) as crew,
+            crew,
+            closing(stream.cut(chain([first], checked), levels, start)) as blocks,
+        ):
             for rows in blocks:
                 if job in _stopped:
                     raise JobCancelled(job)
@@ -153,7 +155,7 @@ def worked(
         return Outcome({number: 0}, failure=Failure.of(number, error))
 
 
-def united(model: tuple[str, Fetch], task: tuple[str, Fetch], outcomes: Sequence[Outcome]) -> Outcome:
+def united(model: Sent, task: Sent, outcomes: Sequence[Outcome]) -> Outcome:
     """Outcomes of several partitions as one, on a worker."""
     failed = next((one for one in outcomes if one.failure is not None), None)
     if failed is not None or len(outcomes) == 1:
@@ -168,7 +170,7 @@ def failed(failure: Failure) -> RuntimeError:
     return RuntimeError(f"icefield-failure<{content}>")
 
 
-def asks(model: tuple[str, Fetch], task: tuple[str, Fetch]) -> bool:
+def asks(model: Sent, task: Sent) -> bool:
     """Whether a pass may ask the model."""
     differs, plan = _plan(task)
     return any(one.needs_frames for one in _Receiver(plan.accumulators, _ready(model, differs)).load())
@@ -200,15 +202,14 @@ def where() -> str:
 # --- what a process keeps ------------------------------------------------------------------------------------
 
 
-def _plan(task: tuple[str, Fetch]) -> tuple[dict[str, str], Pass]:
+def _plan(task: Sent) -> tuple[dict[str, str], Pass]:
     """Which versions differ here from where the pass comes from, and the pass."""
-    name, fetch = task
     with _lock:
-        if name not in _passes:
-            _passes[name] = fetch()
+        if task.name not in _passes:
+            _passes[task.name] = task.fetch()
             while len(_passes) > KEPT:
                 _passes.popitem(last=False)
-        given = pickle.loads(_passes[name])
+        given = pickle.loads(_passes[task.name])
     differs = {}
     for library, version in given["versions"].items():
         here = version_here(library)
@@ -219,12 +220,11 @@ def _plan(task: tuple[str, Fetch]) -> tuple[dict[str, str], Pass]:
     return differs, pickle.loads(given["pass"])
 
 
-def _ready(model: tuple[str, Fetch], differs: dict[str, str]) -> WorkerModel:
-    name, fetch = model
+def _ready(model: Sent, differs: dict[str, str]) -> WorkerModel:
     with _lock:
-        if name not in _models:
+        if model.name not in _models:
             try:
-                made = WorkerModel(fetch())
+                made = WorkerModel(model.fetch())
             except OSError:
                 raise
             except Exception as error:
@@ -235,11 +235,11 @@ def _ready(model: tuple[str, Fetch], differs: dict[str, str]) -> WorkerModel:
             if wrong:
                 raise ClusterError.saying(f"The model {wrong} ({where()}). {'; '.join(differs.values())}".rstrip(),
                                           "install the same versions on the workers")  # fmt: skip
-            _models[name] = made
+            _models[model.name] = made
             while len(_models) > KEPT:
                 _models.popitem(last=False)
-        _models.move_to_end(name)
-        return _models[name]
+        _models.move_to_end(model.name)
+        return _models[model.name]
 
 
 # --- a partition's rows --------------------------------------------------------------------------------------
@@ -266,18 +266,6 @@ def _checked(batches: Iterable[Any], wanted: Any) -> Iterator[Any]:
             ]
             raise InputError.about("X", f"has a partition of another type ({', '.join(odd)})", str(error).splitlines()[0][:200],
                                    "cast the column before") from error  # fmt: skip
-
-
-def _begun(batches: Iterator[Any]) -> tuple[Any, Iterator[Any]]:
-    """The first batch that has rows (None: there is none), and all of them."""
-    first = next(batches, None)
-
-    def whole() -> Iterator[Any]:
-        if first is not None:
-            yield first
-        yield from batches
-
-    return first, whole()
 
 
 def _start(starts: tuple[int, ...], number: int) -> int:
