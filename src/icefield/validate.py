@@ -167,17 +167,22 @@ def weights(given: Any, table: Table) -> NDArray[np.float64] | None:
     if values.shape != (table.n_rows,):
         raise InputError.about("weights", f"must have one entry for each of the {table.n_rows} rows of X",
                                f"an array of shape {values.shape}")  # fmt: skip
-    if not np.isfinite(values).all():
-        raise InputError.about("weights", "must be finite", float(values[~np.isfinite(values)][0]))
-    if (values < 0).any():
-        raise InputError.about("weights", "must not be negative", float(values[values < 0][0]))
-    largest = float(values.max())
+    largest = float(usable_weights(values).max())
     if largest == 0.0:
         raise InputError.about("weights", "must not all be zero", "only zeros")
     if not SMALLEST_WEIGHT < largest < LARGEST_WEIGHT:
         # Their squares and sums are needed too, and must stay numbers.
         raise InputError.about("weights", f"must be of ordinary size ({SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g})", largest,
                                "only ratios of weights matter: divide them by their mean")  # fmt: skip
+    return values
+
+
+def usable_weights(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same weights, none of which is missing, infinite or below zero."""
+    if not np.isfinite(values).all():
+        raise InputError.about("weights", "must be finite", float(values[~np.isfinite(values)][0]))
+    if (values < 0).any():
+        raise InputError.about("weights", "must not be negative", float(values[values < 0][0]))
     return values
 
 

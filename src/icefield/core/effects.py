@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.core.clustered_errors import clustered_answers
-from icefield.core.engine import Context, Plan
+from icefield.core.engine import Context, Plan, with_fallback
 from icefield.core.point_weights import PointWeights
 from icefield.core.precision import until_precise
 from icefield.core.prediction_level import Level, prediction_level
@@ -129,25 +129,25 @@ def compute(study: Study, requests: Sequence[Request]) -> list[list[Effect]]:
         plan = study.plans.checked()
         if pending.is_working:
             pending.tell(plan.steps(study.rows.head))
-        level = (
-            prediction_level(study, plan=plan) if pending.is_working and _prefetches(plan, requests) else None
-        )
+        prefetches = pending.is_working and _prefetches(plan, requests)
+        level = prediction_level(study, plan=plan) if prefetches else None
         early = _first_counts(study, plan, jobs)
         statistics, is_counted = pending.result(also=[] if early is None else [early])
     # 2. Grids, and what is asked of the engine.
     placed = _placed(study, plan, statistics, jobs)
     # 3. Answers over the rows, and how much data is near each grid point.
     counts = early if is_counted else None
-    answers, weights = _answered(study, plan, placed, statistics, counts)
+    answers, weights = with_fallback(
+        plan, lambda own: _answered(study, own, placed, statistics, counts if own is plan else None)
+    )
     # 4. Effects, of values alone.
     level = level or prediction_level(study, requests[0].rows, plan)
     about = EffectContext.of(study, plan, level, requests[0].rows)
-    made = [
+    made = (
         make_effect(about, one, statistics.distribution(one.job.features), answer, weight)
         for one, answer, weight in zip(placed, answers, weights)
-    ]
-    found = iter(made)
-    return [[next(found) for _ in request.sets] for request in requests]
+    )
+    return [[next(made) for _ in request.sets] for request in requests]
 
 
 def compute_to_precision(
@@ -170,7 +170,7 @@ def compute_to_precision(
     points, notes = statistics.grids(
         job.features, job.grid, partial(plan.thresholds, table=table), plan.steps(table)
     )
-    _check_grid_fits(study, job, points)
+    _check_grid_fits(study, points)
     question = Question(_axes(study, job.features, points), spread=True)
     answer, used, said = until_precise(
         lambda chosen: study.answers([question], sample.take(chosen, drawn=True))[0], order, precision
@@ -199,8 +199,8 @@ def _placed(study: Study, plan: Plan, statistics: ColumnStatistics, jobs: Sequen
     """The jobs with their grids and questions."""
     thresholds, steps = partial(plan.thresholds, table=study.rows.head), plan.steps(study.rows.head)
     grids = [statistics.grids(job.features, job.grid, thresholds, steps) for job in jobs]
-    for job, (points, _) in zip(jobs, grids):
-        _check_grid_fits(study, job, points)
+    for points, _ in grids:
+        _check_grid_fits(study, points)
     questions = [
         Question(
             _axes(study, job.features, points),
@@ -214,7 +214,7 @@ def _placed(study: Study, plan: Plan, statistics: ColumnStatistics, jobs: Sequen
     return [PlacedJob(job, *grid, question) for job, grid, question in zip(jobs, grids, questions)]
 
 
-def _check_grid_fits(study: Study, job: Job, grid: Grids) -> None:
+def _check_grid_fits(study: Study, grid: Grids) -> None:
     """Refuse a product of grids with more points than the budget has room for, with its size."""
     if len(grid) == 1:
         return
@@ -263,31 +263,12 @@ def _answered(
     counts: QuestionAccumulator | None,
 ) -> tuple[list[Answer], list[list[Float]]]:
     """The answers over the rows asked for, and the weight of the data near each grid point."""
-    from icefield.forest import CannotRead
-
-    try:
-        return _answered_by(study, plan, placed, statistics, counts)
-    except CannotRead as reason:  # holds for this call: the next one may do without that value
-        return _answered_by(study, plan.fallback(str(reason)), placed, statistics, None)
-
-
-def _answered_by(
-    study: Study,
-    plan: Plan,
-    placed: Sequence[PlacedJob],
-    statistics: ColumnStatistics,
-    counts: QuestionAccumulator | None,
-) -> tuple[list[Answer], list[list[Float]]]:
-    request, questions = placed[0].job.request, [one.question for one in placed]
+    request, questions, groups = placed[0].job.request, [one.question for one in placed], study.rows.groups
     whole = request.rows is None and plan.engine.needs_rows
-    placing = [
-        i
-        for i, one in enumerate(placed)
-        if whole and statistics.needs_pass(one.job.features, one.job.grid, study.rows.groups)
-    ]
-    points = PointWeights(
-        [(placed[i].job.features, placed[i].grid) for i in placing], study.rows.n_groups, study.rows.beside
-    )
+    needs_pass = [whole and statistics.needs_pass(one.job.features, one.job.grid, groups) for one in placed]
+    placing = [i for i, needed in enumerate(needs_pass) if needed]
+    sets = [(placed[i].job.features, placed[i].grid) for i in placing]
+    points = PointWeights(sets, study.rows.n_groups, study.rows.beside)
     if not whole:
         block = study.sample.take(request.rows, drawn=request.sampled_from > 0)
         if block.clusters is None or request.sampled_from:
@@ -300,9 +281,7 @@ def _answered_by(
         answers = _of_passes(study, plan, questions, points if placing else None, counts)
     weights = {i: points.of(number) for number, i in enumerate(placing)}
     return answers, [
-        weights[i]
-        if i in weights
-        else statistics.point_weights(one.job.features, one.grid, study.rows.groups)
+        weights[i] if i in weights else statistics.point_weights(one.job.features, one.grid, groups)
         for i, one in enumerate(placed)
     ]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,7 +98,7 @@ class Moments:
         if weights is not None:
             weight, squared = float(weights.sum()), float(np.square(weights).sum())
         if weight == 0.0:
-            return cls(rows, 0.0, 0.0, np.zeros(shape), np.zeros(shape) if spread else None)
+            return replace(cls.empty(shape, spread), count=rows)
         with np.errstate(invalid="ignore", over="ignore"):  # infinite predictions give NaN spreads
             mean = (lanes if weights is None else lanes * weights).sum(axis=-1) / weight
             m2 = None
@@ -195,7 +195,12 @@ class Answer:
     curves: Float | None = None
     errors: tuple[Float, ...] = ()
     engine: str = ""  # which engine answered, where it is another than was planned
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+
+    def merge(self, other: Answer) -> Answer:
+        """The moments of both answers' rows together; what else there is does not merge."""
+        groups = tuple(own.merge(more) for own, more in zip(self.groups, other.groups))
+        return Answer(self.total.merge(other.total), groups)
 
 
 def block_moments(values: Float, block: Block, start: int, stop: int, spread: bool) -> list[Moments]:
@@ -256,10 +261,7 @@ class AnswerAccumulator(QuestionAccumulator):
         if not self._answers:
             self._answers = more
         elif more:
-            self._answers = [
-                Answer(a.total.merge(b.total), tuple(x.merge(y) for x, y in zip(a.groups, b.groups)))
-                for a, b in zip(self._answers, more)
-            ]
+            self._answers = [a.merge(b) for a, b in zip(self._answers, more)]
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
         return self._answers

@@ -6,9 +6,9 @@ recipe for effects is `icefield.core.effects.compute`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from icefield.core.cache import Cache
 from icefield.core.crossed_rows import moving_columns
@@ -24,9 +24,6 @@ from icefield.models.pace import interruptible
 from icefield.sampling import Chosen, choose_rows
 from icefield.threads import ThreadCrew
 from icefield.typing import Background, Float, Positions
-
-Key = TypeVar("Key", bound=Hashable)
-KeyIn = TypeVar("KeyIn", bound=Hashable, contravariant=True)
 
 
 @dataclass(frozen=True, eq=False)

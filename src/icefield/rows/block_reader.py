@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from icefield import validate
 from icefield.core.rows import Block
 from icefield.data.frame import Table, table_of
 from icefield.errors import InputError, InputTypeError
@@ -51,9 +50,7 @@ class BlockReader:
             weights = _checked_weights(table, self.weights)
         if self.grouping is not None and table.has(self.grouping.column):
             codes = self.grouping.codes(table)
-        return Block(
-            table, weights, codes, self.n_groups, self.copies, start=rows.start, arrow=rows.arrow
-        )  # fmt: skip
+        return Block(table, weights, codes, self.n_groups, self.copies, rows.start, arrow=rows.arrow)
 
 
 def check_some_weight(largest: float) -> None:
@@ -67,9 +64,4 @@ def _checked_weights(table: Table, name: str) -> Float:
     column = table.column(name)
     if column.kind not in ("float", "integer", "boolean"):
         raise InputTypeError.about("weights", f"names a {column.kind} column", name, "must hold numbers")
-    values = column.to_float()
-    if not np.isfinite(values).all():
-        raise InputError.about("weights", "must be finite", float(values[~np.isfinite(values)][0]))
-    if (values < 0).any():
-        raise InputError.about("weights", "must not be negative", float(values[values < 0][0]))
-    return values
+    return validate.usable_weights(column.to_float())

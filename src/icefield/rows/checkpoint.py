@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.rows import Accumulator
+from icefield.core.rows import Accumulator, part_of
 from icefield.errors import InputError
 
 if TYPE_CHECKING:
@@ -98,13 +98,9 @@ class Checkpoint:
 
     def _restore(self, accumulator: Accumulator, key: str) -> None:
         try:
-            accumulator.restore(self._state(key))
+            accumulator.restore(part_of(self._arrays, f"{key}/"))
         except Exception as error:  # every accumulator has its own way to say so
             raise self._unreadable(error) from error
-
-    def _state(self, key: str) -> dict[str, NDArray[Any]]:
-        prefix = f"{key}/"
-        return {k.removeprefix(prefix): v for k, v in self._arrays.items() if k.startswith(prefix)}
 
     def _read(self) -> dict[str, Any]:
         if self._content is None:
@@ -140,9 +136,8 @@ class Checkpoint:
                 if not all(isinstance(key, str) for key in about["finished"]):
                     raise ValueError("sums of something that has no name")
                 return about, arrays
-        except (
-            Exception
-        ) as error:  # any byte may be wrong, and zip, JSON and numpy each have their own ways to say so
+        except Exception as error:
+            # Any byte may be wrong, and zip, JSON and numpy each have their own ways to say so.
             raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> InputError:

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.rows import part_of
 from icefield.data.columns import library_named
 from icefield.rows.rank_sketch import RankSketch, merged_summaries
+from icefield.rows.source import arrow_stream
 from icefield.rows.value_cells import KnownValues, ValueCells
 from icefield.typing import Float
 
@@ -178,10 +180,8 @@ class ColumnSketch:
             return none, self._weights, True
         self._sort_waiting()
         summary = self.sketch.summary()
-        return (
-            *(summary if self._cells is None else merged_summaries(summary, self._cells.summary())),
-            False,
-        )
+        summary = summary if self._cells is None else merged_summaries(summary, self._cells.summary())
+        return *summary, False
 
     @property
     def rank_error(self) -> float:
@@ -208,15 +208,12 @@ class ColumnSketch:
         return found
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        self.sketch.restore(
-            {k.removeprefix("sketch "): v for k, v in state.items() if k.startswith("sketch ")}
-        )
+        self.sketch.restore(part_of(state, "sketch "))
         self.missing, self.missing_weight, overflowed = (float(v) for v in state["numbers"])
         self.overflowed = bool(overflowed)
         self._values, self._weights = state.get("values"), state.get("weights", np.zeros(0))
         if "cells at" in state:
-            own = {k.removeprefix("cells "): v for k, v in state.items() if k.startswith("cells ")}
-            self._cells = ValueCells.restored(own)
+            self._cells = ValueCells.restored(part_of(state, "cells "))
         self._know_values()
         if "levels" in state:
             listed = from_ipc_bytes(state["levels"])
@@ -241,10 +238,8 @@ class ColumnSketch:
         other = ColumnSketch(self.kind, self.sketch.points, self.n_cells, self._distinct)
         other.restore(state)
         other._leave_cells()
-        self.missing, self.missing_weight = (
-            self.missing + other.missing,
-            self.missing_weight + other.missing_weight,
-        )
+        self.missing += other.missing
+        self.missing_weight += other.missing_weight
         if not self.ordered:
             self.overflowed = self.overflowed or other.overflowed or len(self._levels) > MOST_LEVELS
             for level, weight in other._levels.items():
@@ -267,10 +262,7 @@ class ColumnSketch:
 
 def ipc_bytes(table: Any) -> NDArray[np.uint8]:
     """An Arrow table as bytes."""
-    ipc, sink = library_named("pyarrow.ipc"), library_named("pyarrow").BufferOutputStream()
-    with ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return np.frombuffer(sink.getvalue(), dtype=np.uint8)
+    return np.frombuffer(arrow_stream(table.schema, [table]), dtype=np.uint8)
 
 
 def from_ipc_bytes(content: NDArray[np.uint8]) -> Any:

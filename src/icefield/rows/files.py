@@ -33,10 +33,13 @@ USUAL = {"csv": ",", "tsv": "\t"}  # between the cells of texts
 BLOCK = 2**20  # bytes of a text that Arrow parses at a time
 AHEAD = 2  # batches a file is decoded ahead: a row group of hundreds of columns is large
 TOGETHER = 64  # files at most that are read by one scanner
-FILES_AHEAD, REMOTE_FILES_AHEAD = (
-    4,
-    16,
-)  # small files that are decoded ahead: those elsewhere take a round trip each
+FILES_AHEAD, REMOTE_FILES_AHEAD = 4, 16  # small files decoded ahead: those elsewhere take a round trip each
+COUNTED = (
+    "ParquetFileFormat",
+    "IpcFileFormat",
+    "FeatherFileFormat",
+    "NoneType",
+)  # which know how many rows they have
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +184,8 @@ class FileSource(Source):
         except self._failures as error:
             self._check_unchanged(parts)  # a file that is being rewritten reads as a broken one
             part = parts[0] if len(parts) == 1 else self._broken(parts, wanted, rows)
-            raise self._unreadable(getattr(part.fragment, "path", None), part.where, error) from self._cause(
-                error
-            )
+            path = getattr(part.fragment, "path", None)
+            raise self._unreadable(path, part.where, error) from self._cause(error)
         self._check_unchanged(parts)
         for part in parts:
             if part.n_rows is not None and read[part.where] != part.n_rows:
@@ -206,13 +208,9 @@ class FileSource(Source):
             return
         dataset = library_named("pyarrow.dataset")
         fragments, of_path = [part.fragment for part in parts], {part.fragment.path: part for part in parts}
-        several = dataset.FileSystemDataset(
-            fragments, first.schema, first.fragment.format, self._store.filesystem
-        )
-        reading = several.scanner(
-            columns=wanted.names, batch_size=rows, batch_readahead=AHEAD,
-            fragment_readahead=REMOTE_FILES_AHEAD if self._store.is_remote else FILES_AHEAD,
-            fragment_scan_options=_checked(first.fragment.format),
+        kind, ahead = first.fragment.format, REMOTE_FILES_AHEAD if self._store.is_remote else FILES_AHEAD
+        reading = dataset.FileSystemDataset(fragments, first.schema, kind, self._store.filesystem).scanner(
+            columns=wanted.names, batch_size=rows, batch_readahead=AHEAD, fragment_readahead=ahead, fragment_scan_options=_checked(kind)
         )  # fmt: skip
         for tagged in reading.scan_batches():
             yield of_path[tagged.fragment.path], tagged.record_batch
@@ -240,28 +238,21 @@ class FileSource(Source):
 def _together(parts: Sequence[FilePart], rows: int) -> Iterator[list[FilePart]]:
     """Files in runs that one scanner reads: alike in schema and format, and in all no more rows than a batch has."""
     run: list[FilePart] = []
-    held = 0
     for part in parts:
-        alike = (
-            run
-            and part.n_rows is not None
-            and part.schema.equals(run[0].schema)
-            and _same_format(part, run[0])
-        )
-        if run and not (
-            alike and run[0].n_rows is not None and held + (part.n_rows or 0) <= rows and len(run) < TOGETHER
-        ):
+        held = sum(one.n_rows or 0 for one in (*run, part))
+        if run and (held > rows or len(run) == TOGETHER or not _alike(part, run[0])):
             yield run
-            run, held = [], 0
+            run = []
         run.append(part)
-        held += part.n_rows or 0
     if run:
         yield run
 
 
-def _same_format(part: FilePart, other: FilePart) -> bool:
-    own, its = getattr(part.fragment, "path", None), getattr(other.fragment, "path", None)
-    return None not in (own, its) and bool(part.fragment.format == other.fragment.format)
+def _alike(part: FilePart, other: FilePart) -> bool:
+    paths = [getattr(one.fragment, "path", None) for one in (part, other)]
+    if None in (part.n_rows, other.n_rows, *paths):
+        return False
+    return bool(part.schema.equals(other.schema) and part.fragment.format == other.fragment.format)
 
 
 def _checked(reader: Any) -> Any:
@@ -279,12 +270,7 @@ def _checked(reader: Any) -> Any:
 
 def _is_text(fragment: Any) -> bool:
     """Whether rows can only be counted by reading all of them."""
-    return type(getattr(fragment, "format", None)).__name__ not in (
-        "ParquetFileFormat",
-        "IpcFileFormat",
-        "FeatherFileFormat",
-        "NoneType",
-    )
+    return type(getattr(fragment, "format", None)).__name__ not in COUNTED
 
 
 def files_of(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.column_statistics import ColumnValues
-from icefield.data.columns import ORDERED_KINDS, Column
+from icefield.data.columns import ORDERED_KINDS
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import Table
 from icefield.data.groups import FEW, Groups, groups_of
@@ -51,7 +51,7 @@ class Grouping:
             place = np.full(len(cuts) + 1, -1, np.intp)
             place[np.searchsorted(cuts, read.values[known], side="left")] = found.codes[known]
             return cls(column, found.name, found.labels, missing, cuts=cuts, of_interval=place)
-        of_value = dict(zip(_keys(read), found.codes[known].tolist()))
+        of_value = dict(zip(read.values[known].tolist(), found.codes[known].tolist()))
         return cls(column, found.name, found.labels, missing, of_value)
 
     def codes(self, table: Table) -> NDArray[np.intp]:
@@ -73,7 +73,3 @@ class Grouping:
     def groups(self, table: Table) -> Groups:
         """The groups of some rows, with the labels of all."""
         return Groups(self.name, self.codes(table), self.labels)
-
-
-def _keys(column: Column) -> list[Any]:
-    return list(column.values[~column.missing].tolist())

@@ -90,14 +90,9 @@ def _source_of(X: Any, storage_options: Mapping[str, Any] | None) -> Origin | No
 def _named_like_the_model(table: Table, model: Any) -> Table:
     """An array without names takes the names the model was fitted with."""
     names = getattr(model, "feature_names_in_", None)
-    if (
-        isinstance(table, ArrayTable)
-        and not table.named
-        and names is not None
-        and len(names) == len(table.names)
-    ):
-        return table.renamed([str(n) for n in names])
-    return table
+    if names is None or len(names) != len(table.names) or not isinstance(table, ArrayTable) or table.named:
+        return table
+    return table.renamed([str(n) for n in names])
 
 
 def _open_stream(

@@ -9,7 +9,7 @@ says what changed. Nothing else of the library knows files or lazy frames. Rows 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -147,6 +147,15 @@ def as_wanted(batch: Any, wanted: Any) -> Any:
             array = array.cast(field.type)
         arrays.append(array)
     return arrow.RecordBatch.from_arrays(arrays, names=wanted.names)
+
+
+def arrow_stream(schema: Any, parts: Iterable[Any]) -> Any:
+    """Tables or record batches as one buffer in Arrow's format for streams."""
+    into = library_named("pyarrow").BufferOutputStream()
+    with library_named("pyarrow.ipc").new_stream(into, schema) as writer:
+        for part in parts:
+            writer.write(part)
+    return into.getvalue()
 
 
 def unreadable(where: str, error: BaseException) -> InputError:

@@ -62,13 +62,16 @@ class Stream:
 
     def blocks(self, columns: Sequence[str] | None = None, skip: int = 0) -> Generator[ArrowRows]:
         """Blocks of rows from row `skip` on, with these columns (None: all), decoded in a thread of its own."""
+        return self._ahead(self._blocks(columns, skip))
+
+    def _blocks(self, columns: Sequence[str] | None, skip: int) -> Generator[ArrowRows]:
         wanted = self.columns if columns is None else tuple(columns)
         levels = {name: known for name, known in self.levels.items() if name in wanted}
-        return self._ahead(self._blocks(wanted, levels, skip))
+        return self.cut(self.source.batches(wanted, self.block_rows, skip), levels, skip)
 
-    def head(self, columns: Sequence[str] | None = None) -> ArrowRows:
+    def head(self) -> ArrowRows:
         """The first rows, before any pass."""
-        with closing(self._blocks(self.columns if columns is None else columns, self.levels, 0)) as blocks:
+        with closing(self._blocks(None, 0)) as blocks:
             for block in blocks:
                 return block
         raise InputError.about("X", "has no rows", self.source.label)
@@ -81,22 +84,21 @@ class Stream:
                                        self.source.label)  # fmt: skip
             self.n_rows = n_rows
 
+    @property
+    def listed(self) -> list[str]:
+        """The columns of a category type."""
+        types, schema = library_named("pyarrow").types, self.source.schema
+        return [name for name in self.columns if types.is_dictionary(schema.field(name).type)]
+
     @cached_property
     def levels(self) -> dict[str, list[Any]]:
         """The levels of every column of a category type, over all rows, in the order they are first listed."""
-        types, schema = library_named("pyarrow").types, self.source.schema
-        listed = [n for n in self.columns if types.is_dictionary(schema.field(n).type)]
-        found: dict[str, dict[Any, None]] = {name: {} for name in listed}
-        if listed:
-            for batch in self.source.batches(listed, self.block_rows):
-                for name in listed:
+        found: dict[str, dict[Any, None]] = {name: {} for name in self.listed}
+        if found:
+            for batch in self.source.batches(list(found), self.block_rows):
+                for name in found:
                     found[name].update(dict.fromkeys(dictionary_levels(_coded(batch.column(name)))))
         return {name: list(levels) for name, levels in found.items()}
-
-    def _blocks(
-        self, columns: Sequence[str], levels: dict[str, list[Any]], skip: int
-    ) -> Generator[ArrowRows]:
-        return self.cut(self.source.batches(columns, self.block_rows, skip), levels, skip)
 
     def cut(self, batches: Iterable[Any], levels: dict[str, list[Any]], start: int) -> Generator[ArrowRows]:
         """Batches as blocks of this stream; the first row is number `start`."""
@@ -128,8 +130,8 @@ class Stream:
             coded = clean_dictionary(_coded(batch.column(name)))
             place = {level: number for number, level in enumerate(known)}
             own = coded.dictionary.to_pylist()
-            if any(level not in place for level in own):
-                unknown = next(level for level in own if level not in place)
+            unknown = next((level for level in own if level not in place), ...)
+            if unknown is not ...:
                 raise InputError.about("X", f"shows a level of {name!r} that it did not have before: it must give the same rows every time",
                                        unknown)  # fmt: skip
             codes = np.array([place[level] for level in own] + [-1], dtype=np.int64)

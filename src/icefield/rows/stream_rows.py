@@ -8,7 +8,7 @@ answer came about.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -59,6 +59,9 @@ class StreamRows(Rows):
     """
 
     resident = False
+    _sketching: Mapping[
+        str, int
+    ] = {}  # how much of a column the first pass remembers, if not what `Survey` does
 
     def __init__(
         self,
@@ -212,11 +215,6 @@ class StreamRows(Rows):
         return self._resources.threads or available_processors()
 
     @property
-    def _sketching(self) -> dict[str, int]:
-        """How much of a column the first pass remembers, where it is not what `Survey` has by itself."""
-        return {}
-
-    @property
     def _survey(self) -> Survey:
         """What the first pass found; made when it is first asked for."""
         with self._lock:
@@ -245,9 +243,7 @@ class StreamRows(Rows):
                 return False
             try:
                 self._first_pass(also)
-            except (
-                CannotRead
-            ):  # a value among the rows that the engine does not know: counts are asked for again
+            except CannotRead:  # the engine does not know a value among the rows: counts are asked for again
                 self._first_pass([])
                 return False
             return bool(also)
@@ -281,9 +277,6 @@ class _FirstPass(PendingStatistics):
 
     def __init__(self, rows: StreamRows, requests: Sequence[GridRequest]) -> None:
         self._rows, self._requests = rows, requests
-
-    def __exit__(self, *_: object) -> None:
-        """Passes end by themselves."""
 
     def result(self, also: Sequence[Accumulator] = ()) -> tuple[StreamStatistics, bool]:
         is_counted = self._rows.survey_with(also)

@@ -213,11 +213,9 @@ def is_sketched(wanted: Any, known: ColumnValues) -> bool:
     """Whether a grid's points depend on ranks that are only known up to an error."""
     if known.distinct or isinstance(wanted, bool) or (is_exact(wanted) and wanted.kind != "distinct"):
         return False
-    return (
-        wanted is None
-        or isinstance(wanted, (int, np.integer))
-        or (isinstance(wanted, Grid) and wanted.kind != "thresholds")
-    )
+    if isinstance(wanted, Grid):
+        return wanted.kind != "thresholds"
+    return wanted is None or isinstance(wanted, (int, np.integer))
 
 
 def _is_one(column: Column) -> NDArray[np.bool_]:

@@ -22,13 +22,10 @@ from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
 from icefield.rows.distributed.polling import Lifeline, waited
+from icefield.rows.source import arrow_stream
 
 COLOURS = re.compile("\x1b\\[[0-9;]*m")  # in Ray's messages
 BLOCK_BITS = 20  # of a number that say which of its task's blocks it is
-
-
-def _on(_: list[Any]) -> bool:
-    return True
 
 
 class RayOrigin(Backend):
@@ -113,7 +110,10 @@ class RayOrigin(Backend):
         return f"{which} of {self.label}"
 
     def _watched(
-        self, dataset: Any, work: Callable[[Any], Iterator[Any]], look: Callable[[list[Any]], bool] = _on
+        self,
+        dataset: Any,
+        work: Callable[[Any], Iterator[Any]],
+        look: Callable[[list[Any]], bool] = lambda _: True,
     ) -> list[Any]:
         """The result of a Ray task that reads a dataset; stops waiting on Ctrl-C or where Ray has died.
 
@@ -179,8 +179,7 @@ def _some(dataset: Any) -> Iterator[Any]:
         yield batch
     if not given:
         schema = dataset.schema()
-        arrow = library_named("pyarrow")
-        yield (arrow.schema([]) if schema is None else schema.base_schema).empty_table()
+        yield (library_named("pyarrow").schema([]) if schema is None else schema.base_schema).empty_table()
 
 
 def _count(dataset: Any) -> Iterator[int]:
@@ -218,13 +217,10 @@ def _census(listed: tuple[str, ...], block: Any) -> Any:
 
 def _packed_levels(rows: int, levels: dict[str, list[Any]]) -> bytes:
     """A number of rows, and levels by column, as an Arrow stream of one row."""
-    arrow, ipc = library_named("pyarrow"), library_named("pyarrow.ipc")
+    arrow = library_named("pyarrow")
     table = arrow.table([arrow.array([own]) for own in levels.values()], names=list(levels))
     table = table.replace_schema_metadata({"rows": str(rows)})
-    into = arrow.BufferOutputStream()
-    with ipc.new_stream(into, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(into.getvalue())
+    return bytes(arrow_stream(table.schema, [table]))
 
 
 def _levels_of(content: bytes) -> tuple[int, dict[str, list[Any]]]:

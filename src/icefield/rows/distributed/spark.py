@@ -46,9 +46,8 @@ if TYPE_CHECKING:
     from icefield.models.model import Model
 
 MOST_JOINING = 64  # tasks that merge outcomes of one level
-COSTLY = re.compile(
-    r"\b(Join|Aggregate|Window|Sort|Repartition\w*|\w*Python\w*|MapIn\w+|Generate)\b"
-)  # in a plan without a cache
+# In a plan without a cache:
+COSTLY = re.compile(r"\b(Join|Aggregate|Window|Sort|Repartition\w*|\w*Python\w*|MapIn\w+|Generate)\b")
 MARK = re.compile(r"icefield-failure<([A-Za-z0-9+/=]*)>")
 LARGEST_FAILURE = 2**20  # bytes, unpacked
 LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
@@ -60,10 +59,6 @@ FORM = "number long, bucket long, outcome binary"
 Work = Callable[[int, Iterator[Any]], Outcome]  # on a partition, by its number and rows
 
 log = logging.getLogger(__name__)
-
-
-def _nothing() -> None:
-    pass
 
 
 def spark_origin(frame: Any) -> Backend:
@@ -208,8 +203,8 @@ class SparkOrigin(Backend):
     def _watched(
         self,
         work: Callable[[], Any],
-        look: Callable[[], None] = _nothing,
-        cancel: Callable[[], None] = _nothing,
+        look: Callable[[], None] = lambda: None,
+        cancel: Callable[[], None] = lambda: None,
     ) -> Any:
         """What a call of Spark's gives, while Spark lives; its errors in words."""
         with Lifeline(self.alive, "The Spark cluster") as lifeline:

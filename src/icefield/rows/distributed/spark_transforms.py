@@ -20,6 +20,7 @@ from icefield.data.columns import library_named
 from icefield.errors import ModelError
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.partition_result import Outcome
+from icefield.rows.source import arrow_stream
 from icefield.typing import Float
 
 PART, PLACE, OWN, ANSWER = "icefield_part", "icefield_place", "icefield_rows", "icefield_answer"
@@ -102,14 +103,9 @@ def rows_asked(
 
 def _bytes_of(batches: list[Any], ended: bool) -> bytes | None:
     """Record batches as bytes, after one that says whether the partition ends with them; None for nothing new."""
-    arrow, ipc = library_named("pyarrow"), library_named("pyarrow.ipc")
     if not batches:
         return b"\1" if ended else None
-    into = arrow.BufferOutputStream()
-    with ipc.new_stream(into, batches[0].schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    return bytes([ended]) + into.getvalue().to_pybytes()
+    return bytes([ended]) + bytes(arrow_stream(batches[0].schema, batches))
 
 
 def _batches(rows: Any, form: Any, number: int, places: Any, own: bytes | None) -> Iterator[Any]:
@@ -132,9 +128,8 @@ def _in_type(rows: Any, field: Any) -> Any:
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if arrow.types.is_floating(column.type) and arrow.types.is_integer(field.type):
-        column = library_named("pyarrow.compute").if_else(
-            library_named("pyarrow.compute").is_nan(column), None, column
-        )
+        compute = library_named("pyarrow.compute")
+        column = compute.if_else(compute.is_nan(column), None, column)
     try:
         return column.cast(field.type)
     except arrow.ArrowException as error:

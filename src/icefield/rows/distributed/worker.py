@@ -28,7 +28,7 @@ from icefield.data.columns import dictionary_levels, library_named
 from icefield.errors import ClusterError, InputError, did_you_mean
 from icefield.rows.distributed.broadcast import PROBED, Pass, Sent, probed_alike, version_here
 from icefield.rows.distributed.partition_result import Failure, Outcome, merged
-from icefield.rows.source import Origin, as_wanted
+from icefield.rows.source import Origin, arrow_stream, as_wanted
 from icefield.rows.stream import Stream
 from icefield.threads import ThreadCrew
 
@@ -275,9 +275,6 @@ def _start(starts: tuple[int, ...], number: int) -> int:
 
 def _fingerprint(batch: Any) -> int:
     """A number from the first rows, where partitions have none: the same whenever the partition is read."""
-    ipc = library_named("pyarrow").BufferOutputStream()
     first = library_named("pyarrow").Table.from_batches([batch.slice(0, FINGERPRINT_ROWS)]).combine_chunks()
-    with library_named("pyarrow.ipc").new_stream(ipc, first.schema) as writer:
-        writer.write_table(first)
-    content = hashlib.sha256(ipc.getvalue()).digest()
+    content = hashlib.sha256(arrow_stream(first.schema, [first])).digest()
     return int.from_bytes(content[:8], "little") >> 3
