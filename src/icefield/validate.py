@@ -57,10 +57,11 @@ SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of the largest weight
 
 def choice(parameter: str, value: Any, allowed: Sequence[str]) -> None:
     """A word from a list."""
+    wanted = f"must be one of {', '.join(map(repr, allowed))}"
     if not isinstance(value, str):
-        raise InputTypeError.about(parameter, f"must be one of {', '.join(map(repr, allowed))}", value)
+        raise InputTypeError.about(parameter, wanted, value)
     if value not in allowed:
-        raise InputError.about(parameter, f"must be one of {', '.join(map(repr, allowed))}", value, did_you_mean(value, allowed))  # fmt: skip
+        raise InputError.about(parameter, wanted, value, did_you_mean(value, allowed))
 
 
 def old_word(old: str, new: str) -> None:
@@ -130,18 +131,16 @@ def probabilities(values: Any) -> tuple[float, ...]:
     """Quantile probabilities, in the order given."""
     if values is None:
         return ()
-    if isinstance(values, (str, bytes)) or not (
-        isinstance(values, (int, float)) or hasattr(values, "__iter__")
-    ):
-        raise InputTypeError.about("quantiles", "must be numbers between 0 and 1", values, "write [0.1, 0.9]")
-    items = [values] if isinstance(values, (int, float)) else list(values)
+    wanted, example = "must be numbers between 0 and 1", "write [0.1, 0.9]"
+    given = [values] if isinstance(values, (int, float)) else values
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise InputTypeError.about("quantiles", wanted, values, example)
+    items = list(given)
     for item in items:
         if isinstance(item, bool) or not isinstance(item, (int, float, np.integer, np.floating)):
-            raise InputTypeError.about(
-                "quantiles", "must be numbers between 0 and 1", item, "write [0.1, 0.9]"
-            )
+            raise InputTypeError.about("quantiles", wanted, item, example)
         if not 0.0 <= item <= 1.0:
-            raise InputError.about("quantiles", "must be numbers between 0 and 1", item, "write [0.1, 0.9]")
+            raise InputError.about("quantiles", wanted, item, example)
     if len({float(i) for i in items}) != len(items):
         raise InputError.about("quantiles", "names a probability twice", values)
     return tuple(float(item) for item in items)
@@ -247,20 +246,17 @@ def keywords_told(kind: Kind) -> Kind:
 
 
 def _with_keywords_told(method: FunctionType, name: str) -> FunctionType:
-    known = tuple(signature(method).parameters)
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in signature(method).parameters.values())
-    refuse = _refuse_keyword
+    parameters, refuse = signature(method).parameters.values(), _refuse_keyword
+    known = tuple(p.name for p in parameters)
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    by_place = {p.name for p in parameters if p.kind in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)}
+    by_name = {*known, *getattr(method, "old_words", ())} - by_place
 
     def told(*given: Any, **keywords: Any) -> Any:
-        if not (takes_any or keywords.keys() <= known_set):
+        if not (takes_any or keywords.keys() <= by_name):
             refuse(name, known, keywords)
         return method(*given, **keywords)
 
-    known_set = {
-        p.name
-        for p in signature(method).parameters.values()
-        if p.kind not in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)
-    } | set(getattr(method, "old_words", ()))
     # A function of the method's own module, where its examples are looked for.
     own = FunctionType(told.__code__, method.__globals__, method.__name__, None, told.__closure__)
     own.__kwdefaults__ = told.__kwdefaults__
@@ -268,15 +264,14 @@ def _with_keywords_told(method: FunctionType, name: str) -> FunctionType:
 
 
 def _refuse_keyword(method: str, known: Sequence[str], given: Mapping[str, Any]) -> None:
-    name, value = next(
-        (name, value) for name, value in given.items() if name not in known or name == "features"
-    )
+    name = next(name for name in given if name not in known or name == "features")
     here = next((own for own, others in FOREIGN_KEYWORDS.items() if name == own or name in others), None)
     called = "Explainer" if method == "__init__" else f"{method}()"
     if here == "features":
+        asks = "features" in known
         hint = (
             f'name them first: {method}("age")'
-            if "features" in known
+            if asks
             else 'a question takes them: partial_dependence("age")'
         )
     elif name == "kind":
@@ -285,15 +280,13 @@ def _refuse_keyword(method: str, known: Sequence[str], given: Mapping[str, Any])
         hint = "write .center() after the answer"
     elif here in known:
         hint = f"write {here}=..."
+    elif here is not None and method == "__init__":
+        hint = f'{here}= is one of the questions\': write partial_dependence("age", {here}=...)'
     elif here is not None:
-        hint = (
-            f"{here}= is one of the Explainer's: write Explainer(model, X, {here}=...)"
-            if method != "__init__"
-            else f'{here}= is one of the questions\': write partial_dependence("age", {here}=...)'
-        )
+        hint = f"{here}= is one of the Explainer's: write Explainer(model, X, {here}=...)"
     else:
         hint = did_you_mean(name, [one for one in known if one != "self"])
-    raise InputTypeError.about(name, f"is no keyword of {called}", value, hint)
+    raise InputTypeError.about(name, f"is no keyword of {called}", given[name], hint)
 
 
 def unknown_question(thing: Any, name: str) -> UnknownNameError | AttributeError:

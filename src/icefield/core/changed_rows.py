@@ -57,15 +57,11 @@ def ice_curves(
     `plan` is the study's, where the model was just found to be the one it was made for.
     """
     every = np.arange(table.n_rows)
-    questions = [
-        Question(
-            tuple(f.axis(values, study.rows.head) for f, values in zip(one, grid)),
-            spread=False,
-            rows=every,
-            averaged=False,
-        )
-        for one, grid in zip(features, grids)
+    axes = [
+        tuple(f.axis(values, study.rows.head) for f, values in zip(*moving))
+        for moving in zip(features, grids)
     ]
+    questions = [Question(own, spread=False, rows=every, averaged=False) for own in axes]
     found = with_fallback(
         plan or study.plans.checked(), lambda plan: answers_by(plan, questions, Block(table), study.resources)
     )

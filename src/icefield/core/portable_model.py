@@ -29,13 +29,10 @@ def portable_model(study: Study) -> dict[str, Any]:
         raise ModelError(
             f"A live row needs a model that is read as trees, to evaluate it in the page: {study.plan.why}. Hint: {INSTEAD}."
         )
-    link = trees.link if tree_scale(study.model, trees) == "response" else identity()
-    if (
-        tree_scale(study.model, trees) == "response"
-        and study.model.scale == "raw"
-        and trees.raw_link is not None
-    ):
-        link = trees.raw_link
+    link = identity()
+    if tree_scale(study.model, trees) == "response":
+        raw = trees.raw_link if study.model.scale == "raw" else None
+        link = trees.link if raw is None else raw
     try:
         if not isinstance(getattr(trees.encode, "_encode", trees.encode), Encoder):  # a pipeline's
             trees = on_raw_columns(trees, study.sample.table)

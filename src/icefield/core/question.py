@@ -24,19 +24,6 @@ if TYPE_CHECKING:
     from icefield.core.engine import Engine
     from icefield.threads import ThreadCrew
 
-__all__ = [
-    "Answer",
-    "AnswerAccumulator",
-    "Axis",
-    "Moments",
-    "Question",
-    "QuestionAccumulator",
-    "Resources",
-    "block_moments",
-    "moments_of",
-    "moments_state",
-]
-
 
 @dataclass(frozen=True)
 class Question:

@@ -194,10 +194,8 @@ def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.int
     nearest = np.zeros(len(column), dtype=np.intp)
     has = ~column.missing
     if column.kind in ORDERED_KINDS and len(at):
-        shown = values[at]
-        nearest = at[
-            _nearest_ordered(column.values, np.array(shown.tolist()) if shown.dtype == object else shown)
-        ]
+        shown = np.array(values[at].tolist()) if values.dtype == object else values[at]
+        nearest = at[_nearest_ordered(column.values, shown)]
         if column.kind == "float":
             has &= np.isfinite(column.values)
     elif len(at):
@@ -249,15 +247,13 @@ def nearest_counts(
 
 
 def _nearest_ordered(data: NDArray[Any], shown: NDArray[Any]) -> NDArray[np.intp]:
-    as_number = (lambda v: v.astype(np.int64).astype(np.float64)) if shown.dtype.kind in "mM" else np.float64
     if shown.dtype.kind in "mM":
-        data = data.astype(shown.dtype)
-    points = np.asarray(as_number(shown), dtype=np.float64)
+        data, shown = data.astype(shown.dtype).astype(np.int64), shown.astype(np.int64)
+    points, numbers = shown.astype(np.float64, copy=False), data.astype(np.float64, copy=False)
     order = np.argsort(points, kind="stable")
     ranked = points[order]
     if len(ranked) == 1:
         return np.zeros(len(data), dtype=np.intp)
-    numbers = np.asarray(as_number(data), dtype=np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         steps = np.diff(ranked)
         if steps[0] > 0 and np.isfinite(steps).all() and np.allclose(steps, steps[0], rtol=1e-6, atol=0):

@@ -58,16 +58,12 @@ def column_of(parameter: str, given: Any, table: Table) -> Column:
         )
     if isinstance(given, (str, int, np.integer, tuple)):
         return table.column(column_name(given, table, parameter))
-    if (
-        isinstance(given, list)
-        and len(given) != table.n_rows
-        and given
-        and all(one in table.names for one in given)
-    ):
+    named = isinstance(given, list) and given and all(one in table.names for one in given)
+    if named and len(given) != table.n_rows:
         raise InputError.about(parameter, "takes one column, and these are names of several" if len(given) > 1 else "takes the name of a column, not a list",
                                given, "join them into one column first" if len(given) > 1 else f"write {parameter}={given[0]!r}")  # fmt: skip
     name = getattr(given, "name", None)
-    read = _read(parameter, given, "group" if name is None or name == "" else name)
+    read = _read(parameter, given, "group" if name in (None, "") else name)
     if len(read.values) != table.n_rows:
         raise InputError.about(parameter, f"must have one entry for each of the {table.n_rows} rows of X", f"{len(read.values)} entries")  # fmt: skip
     return read
@@ -94,11 +90,11 @@ def _read(parameter: str, given: Any, name: Any) -> Column:
 
 
 def _grouped(column: Column, name: str, weights: NDArray[np.float64] | None) -> Groups:
+    if column.kind == "other":
+        raise InputTypeError.about("by", "must hold numbers, text, categories or times", column.values[0])
     if column.kind in ORDERED_KINDS and len(np.unique(column.values[~column.missing])) > FEW:
         codes, labels = _quartiles(column, name, weights)
     else:
-        if column.kind == "other":
-            raise InputTypeError.about("by", "must hold numbers, text, categories or times", column.values[0])
         # Times stay as they are: as Python objects, nanoseconds would be bare integers.
         levels = column.levels
         codes, labels = column.codes.copy(), list(levels) if levels.dtype.kind in "mM" else levels.tolist()

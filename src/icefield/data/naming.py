@@ -17,14 +17,12 @@ from icefield.data.features import column_name
 from icefield.data.table import Table
 from icefield.data.zones import zone_name
 from icefield.errors import InputError, InputTypeError
+from icefield.typing import Float
 
 CODE = "code"  # a number that stands for something and has no order
 MONTH = "month"
-WEEKDAY, ISO_WEEKDAY, SUNDAY_FIRST = (
-    "weekday",
-    "ISO weekday",
-    "weekday from Sunday",
-)  # Monday is 0, 1; Sunday is 0
+# Monday is 0, 1; Sunday is 0.
+WEEKDAY, ISO_WEEKDAY, SUNDAY_FIRST = "weekday", "ISO weekday", "weekday from Sunday"
 TIME_OF_DAY, HHMM = "time of day", "HHMM"
 CALENDAR = (MONTH, WEEKDAY, ISO_WEEKDAY, SUNDAY_FIRST, TIME_OF_DAY, HHMM)
 SPECIAL = (CODE, *CALENDAR)
@@ -107,7 +105,7 @@ def naming_of(table: Table, names: Any = None, units: Any = None, target_name: A
     own: dict[Any, str] = {}
     levels: dict[Any, dict[Any, str]] = {}
     for key, given in _mapping("names", names, '{"hr": "hour"}').items():
-        column = _column("names", key, table)
+        column = column_name(key, table, "names")
         text, values = _name_and_levels(given)
         if text is not None:
             own[column] = text
@@ -122,7 +120,7 @@ def naming_of(table: Table, names: Any = None, units: Any = None, target_name: A
         if target_name is not None and key == target_name and key not in table.names:
             target_unit = unit
         else:
-            column = _column("units", key, table)
+            column = column_name(key, table, "units")
             measured[column] = _checked_unit(column, unit, table)
     for column in table.names:
         unit = "" if column in measured or column in levels else _told_by_itself(column, table)
@@ -157,10 +155,6 @@ def _mapping(parameter: str, given: Any, example: str) -> Mapping[Any, Any]:
     return given
 
 
-def _column(parameter: str, key: Any, table: Table) -> Any:
-    return column_name(key, table, parameter)
-
-
 def _name_and_levels(given: Any) -> tuple[str | None, Mapping[Any, str] | None]:
     text, values = given if isinstance(given, (tuple, list)) and len(given) == 2 else (None, None)
     if isinstance(given, str):
@@ -184,16 +178,21 @@ def _checked_unit(column: Any, unit: str, table: Table) -> str:
     """The unit; an error where a column's numbers cannot be what they are said to be."""
     if unit not in CALENDAR:
         return unit
-    found = table.column(column)
+    values, kind = _numbers(column, table)
     wanted = f"says {unit!r} of a column whose values are none of that in X"
-    if found.kind not in NUMERIC_KINDS:
-        raise InputError.about("units", wanted, f"{column!r}, a {found.kind} column")
+    if kind not in NUMERIC_KINDS:
+        raise InputError.about("units", wanted, f"{column!r}, a {kind} column")
     low, high = RANGES[unit]
-    values = found.to_float()
-    values = values[np.isfinite(values)]
     if len(values) and (values.min() < low or values.max() > high):
         raise InputError.about("units", wanted, f"{column!r} from {values.min():g} to {values.max():g}", f"{unit!r} goes from {low} to {high}")  # fmt: skip
     return unit
+
+
+def _numbers(column: Any, table: Table) -> tuple[Float, str]:
+    """A column's finite numbers, none where it holds other values, and its kind."""
+    found = table.column(column)
+    values = found.to_float() if found.kind in NUMERIC_KINDS else np.zeros(0)
+    return values[np.isfinite(values)], found.kind
 
 
 def _told_by_itself(column: Any, table: Table) -> str:
@@ -203,10 +202,6 @@ def _told_by_itself(column: Any, table: Table) -> str:
     unit, low, high = TELLING.get(column.casefold().replace("_", ""), ("", 0, 0))
     if not unit:
         return ""
-    found = table.column(column)
-    if found.kind not in NUMERIC_KINDS:
-        return ""
-    values = found.to_float()
-    values = values[np.isfinite(values)]
+    values, _ = _numbers(column, table)
     whole = len(values) > 0 and bool((values == np.round(values)).all())
     return unit if whole and values.min() >= low and values.max() <= high else ""

@@ -167,12 +167,8 @@ class Provenance:
 
 
 PARTS: dict[str, type[Any]] = {
-    "spread": Spread,
-    "kept": KeptCurves,
-    "backing": Backing,
-    "predictions": Predictions,
-    "provenance": Provenance,
-}
+    "spread": Spread, "kept": KeptCurves, "backing": Backing, "predictions": Predictions, "provenance": Provenance
+}  # fmt: skip
 PART_FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in PARTS.items()}
 
 

@@ -107,28 +107,16 @@ def _changed(
     if kept is not None and kept.individual is not None:
         kept = replace(kept, individual=change(kept.individual))
         if _all_curves_kept(effect) and kept.individual is not None:
+            drawn, quantiles = effect.sampled_from, tuple(effect.quantiles or ())
             spread = Spread.of(
-                kept.individual,
-                effect.row_weights,
-                effect.over,
-                tuple(effect.quantiles or ()),
-                clusters=effect.row_clusters,
-                sampled_from=effect.sampled_from,
-            )
+                kept.individual, kept.row_weights, effect.over, quantiles, clusters=kept.row_clusters, sampled_from=drawn
+            )  # fmt: skip
     average = change(effect.average)
     if effect.interval is not None:
         spread = replace(spread, interval=effect.interval.changed(average, change))
+    groups = {key: _changed(group, change, view, reference, narrowed) for key, group in effect.groups.items()}
     changed = replace(
-        effect,
-        average=average,
-        spread=spread,
-        kept=kept,
-        groups={
-            label: _changed(group, change, view, reference, narrowed)
-            for label, group in effect.groups.items()
-        },
-        view=view,
-        reference=reference,
+        effect, average=average, spread=spread, kept=kept, groups=groups, view=view, reference=reference
     )
     return changed if narrowed is None else _narrowed(changed, *narrowed)
 

@@ -34,12 +34,8 @@ BLOCK = 2**20  # bytes of a text that Arrow parses at a time
 AHEAD = 2  # batches a file is decoded ahead: a row group of hundreds of columns is large
 TOGETHER = 64  # files at most that are read by one scanner
 FILES_AHEAD, REMOTE_FILES_AHEAD = 4, 16  # small files decoded ahead: those elsewhere take a round trip each
-COUNTED = (
-    "ParquetFileFormat",
-    "IpcFileFormat",
-    "FeatherFileFormat",
-    "NoneType",
-)  # which know how many rows they have
+# Formats that know how many rows they have:
+COUNTED = ("ParquetFileFormat", "IpcFileFormat", "FeatherFileFormat", "NoneType")
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -163,11 +164,8 @@ def is_hidden(path: str) -> bool:
     >>> is_hidden("_delta_log/0.json"), is_hidden("2024/.tmp.parquet"), is_hidden("_day=3/part.parquet")
     (True, True, False)
     """
-    return any(
-        part.startswith((".", "_")) and "=" not in part
-        for part in path.replace(os.sep, "/").split("/")
-        if part
-    )
+    parts = path.replace(os.sep, "/").split("/")
+    return any(part.startswith((".", "_")) and "=" not in part for part in parts)
 
 
 def in_time(seconds: float, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
@@ -280,13 +278,16 @@ def _native_path(text: str) -> str:
     return re.sub(r"^([^/@]+)@[^/]+", r"\1", text.split("://", 1)[1]).rstrip("/")
 
 
+def _some_of(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: options[name] for name in names if name in options}
+
+
 def _s3(url: str, options: dict[str, Any], shown: str) -> Any:
     fs = library_named("pyarrow.fs")
-    settings: dict[str, Any] = {name: options[name] for name in ("access_key", "secret_key", "session_token", "anonymous") if name in options}  # fmt: skip
-    endpoint = (
-        options.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    )
-    region = options.get("region") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    settings = _some_of(options, "access_key", "secret_key", "session_token", "anonymous")
+    told = os.environ.get
+    endpoint = options.get("endpoint") or told("AWS_ENDPOINT_URL_S3") or told("AWS_ENDPOINT_URL")
+    region = options.get("region") or told("AWS_REGION") or told("AWS_DEFAULT_REGION")
     if endpoint:
         parts = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
         settings |= {"endpoint_override": parts.netloc, "scheme": parts.scheme}
@@ -304,12 +305,8 @@ def _s3(url: str, options: dict[str, Any], shown: str) -> Any:
 
 def _gs(_: str, options: dict[str, Any], __: str) -> Any:
     fs = library_named("pyarrow.fs")
-    settings: dict[str, Any] = {
-        name: options[name] for name in ("access_token", "project_id", "anonymous") if name in options
-    }
+    settings = _some_of(options, "access_token", "project_id", "anonymous")
     if "access_token" in settings:  # pyarrow asks until when it holds, and does not renew it
-        from datetime import UTC, datetime
-
         settings["credential_token_expiration"] = datetime.now(UTC) + timedelta(hours=1)
     if "endpoint" in options:
         parts = urlsplit(options["endpoint"])
@@ -322,9 +319,8 @@ def _azure(url: str, options: dict[str, Any], shown: str) -> Any:
     if not hasattr(fs, "AzureFileSystem"):
         raise MissingDependencyError(f"Reading {shown} needs a pyarrow with AzureFileSystem. Hint: pip install adlfs, or a newer pyarrow.")  # fmt: skip
     account = re.search(r"@([^./]+)", url.split("://", 1)[1].split("/")[0])
-    name = (
-        account[1] if account else options.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
-    )
+    told = options.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
+    name = account[1] if account else told
     if not name:
         raise InputError.about("storage_options", "must name the storage account", hint='write storage_options={"account_name": ...}, or abfs://container@account.dfs.core.windows.net/path')  # fmt: skip
     return fs.AzureFileSystem(**{**options, "account_name": name})
@@ -335,15 +331,11 @@ def _by_fsspec(texts: Sequence[str], scheme: str, options: dict[str, Any], secre
     try:
         import fsspec
     except ImportError:
-        raise MissingDependencyError(
-            f"Reading {shown} needs fsspec. Hint: pip install fsspec {FSSPEC_PACKAGE.get(scheme, '')}".rstrip()
-            + "."
-        ) from None
+        packages = f"fsspec {FSSPEC_PACKAGE.get(scheme, '')}".rstrip()
+        raise MissingDependencyError(f"Reading {shown} needs fsspec. Hint: pip install {packages}.") from None
     try:
-        opened = [
-            in_time(ANSWER_SECONDS, shown, lambda one: fsspec.core.url_to_fs(one, **options), text)
-            for text in texts
-        ]
+        reach = partial(fsspec.core.url_to_fs, **options)
+        opened = [in_time(ANSWER_SECONDS, shown, reach, text) for text in texts]
     except ImportError as error:
         package = FSSPEC_PACKAGE.get(scheme)
         hint = f"pip install {package}" if package else "install what it names"

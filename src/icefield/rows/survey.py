@@ -134,14 +134,9 @@ class Survey(Accumulator):
     # --- being interrupted -----------------------------------------------------------------------
 
     def state(self) -> State:
-        found: State = {
-            "numbers": np.array(
-                [self.n_rows, self.largest_weight, self._smallest_weight, float(self._is_whole)]
-            ),
-            "keys": self._keys,
-            "places": self._places,
-            "limit": np.array([self._limit]),
-        }
+        numbers = [self.n_rows, self.largest_weight, self._smallest_weight, float(self._is_whole)]
+        found: State = {"numbers": np.array(numbers), "limit": np.array([self._limit])}
+        found |= {"keys": self._keys, "places": self._places}
         if self._kept is not None:
             found["kept"] = ipc_bytes(self._kept)
         for number, column in enumerate(self.sketches.values()):

@@ -86,12 +86,8 @@ class DaskOrigin(Backend):
         looked = [range(n, min(n + several, len(parts))) for n in range(0, len(parts), several)]
         tasks = [delayed(_look, pure=False)([parts[n] for n in own], unknown) for own in looked]
         found = [one for some in self._computed(tasks, looked) for one in some]
-        levels = {
-            name: list(dict.fromkeys(level for _, own in found for level in own[name]))
-            if name in unknown
-            else self._frame[name].cat.categories.tolist()
-            for name in listed
-        }
+        levels = {name: self._frame[name].cat.categories.tolist() for name in listed if name not in unknown}
+        levels |= {name: list(dict.fromkeys(v for _, own in found for v in own[name])) for name in unknown}
         sizes = tuple(rows for rows, _ in found)
         self._tasks = _neighbours(sizes, tasks_for(sum(sizes), len(sizes), slots))
         return Census(tuple(sum(sizes[n] for n in own) for own in self._tasks), sum(sizes), levels)

@@ -320,10 +320,8 @@ class ConnectOrigin(SparkOrigin):
     def run(self, frame: Any, job: str, said: str) -> Any:
         def heard(stages: Any, inflight_tasks: int, operation_id: Any, done: bool) -> None:
             known = list(stages or ())
-            self._stages[job] = (
-                sum(stage.num_completed_tasks for stage in known),
-                sum(stage.num_tasks for stage in known),
-            )
+            done_now, tasks = sum(s.num_completed_tasks for s in known), sum(s.num_tasks for s in known)
+            self._stages[job] = done_now, tasks
 
         self._spark.addTag(job)
         self._spark.registerProgressHandler(heard)

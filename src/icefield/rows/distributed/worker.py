@@ -258,12 +258,8 @@ def _checked(batches: Iterable[Any], wanted: Any) -> Iterator[Any]:
         try:
             yield as_wanted(batch.select(wanted.names), wanted)
         except arrow.ArrowException as error:
-            kinds = [str(batch.schema.field(name).type) for name in wanted.names]
-            odd = [
-                f"{n!r} holds {k} instead of {f.type}"
-                for n, k, f in zip(wanted.names, kinds, wanted)
-                if k != str(f.type)
-            ]
+            pairs = [(str(batch.schema.field(f.name).type), f) for f in wanted]
+            odd = [f"{f.name!r} holds {kind} instead of {f.type}" for kind, f in pairs if kind != str(f.type)]
             raise InputError.about("X", f"has a partition of another type ({', '.join(odd)})", str(error).splitlines()[0][:200],
                                    "cast the column before") from error  # fmt: skip
 
