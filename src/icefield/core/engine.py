@@ -138,13 +138,7 @@ class Engine(Protocol):
 
 
 class TreeReading:
-    """The model as trees, read and checked against its own predictions once, on first use.
-
-    Parameters
-    ----------
-    model : the model
-    table : rows it can be asked about
-    """
+    """The model as trees, read and checked against its own predictions of a table once, on first use."""
 
     def __init__(self, model: Model, table: Table) -> None:
         self.model, self.table = model, table
@@ -329,13 +323,7 @@ def training_refusal(what: str) -> EngineError:
 
 
 class PlanCell:
-    """The plan for a model, made at the first question, and the check that the model is still the one it was made for.
-
-    Parameters
-    ----------
-    model, table : the model, and rows it can be asked about
-    asked, background : as in `Explainer`
-    """
+    """The plan for a model, made at the first question, and the check that the model is still the one it was made for."""
 
     def __init__(
         self, model: Model, table: Table, asked: EngineChoice = "auto", background: Background = "data"

@@ -17,13 +17,7 @@ INSTEAD = "use ex.serve(), which asks the model itself"
 
 
 def portable_model(study: Study) -> dict[str, Any]:
-    """The trees as `icefield.forest.portable.portable` packs them, on the study's scale.
-
-    Raises
-    ------
-    ModelError
-        Where the model is not read as trees, or a page could not evaluate them, with the reason.
-    """
+    """The trees as `icefield.forest.portable.portable` packs them, on the study's scale; else an error with the reason."""
     trees = study.plan.trees
     if trees is None:
         raise ModelError(

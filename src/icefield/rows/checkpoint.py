@@ -129,9 +129,8 @@ class Checkpoint:
                     raise ValueError("other sums than were written")
                 unfinished = about["unfinished"]
                 for one in [about] if unfinished is None else [about, unfinished]:
-                    if type(one["rows"]) is not int or not all(
-                        isinstance(k, str) for k in one.get("keys", ())
-                    ):
+                    named = all(isinstance(key, str) for key in one.get("keys", ()))
+                    if type(one["rows"]) is not int or not named:
                         raise ValueError("a pass that does not say how far it is")
                 if not all(isinstance(key, str) for key in about["finished"]):
                     raise ValueError("sums of something that has no name")

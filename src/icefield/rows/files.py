@@ -272,13 +272,9 @@ def _is_text(fragment: Any) -> bool:
 def files_of(
     *given: str, missing: Sequence[str] = (), storage_options: Mapping[str, Any] | None = None
 ) -> FileSource:
-    """The files that paths, folders and globs mean, on this machine or by a URL.
+    """The files that paths, folders and globs mean, on this machine or by URLs of one store.
 
-    Parameters
-    ----------
-    given : where they are; several of one store
-    missing : texts that stand for no value in CSV
-    storage_options : how a store elsewhere is reached; see `icefield.rows.stores`
+    `missing` are texts that stand for no value in CSV.
     """
     arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
     store, paths = open_store(given, storage_options)
@@ -306,13 +302,7 @@ def files_of(
 
 
 class FilteredSource(Source):
-    """A `pyarrow.dataset.Dataset` with a filter, which shows neither its files nor its filter: it is scanned as a whole.
-
-    Parameters
-    ----------
-    label : what messages call it
-    dataset : with its filter
-    """
+    """A `pyarrow.dataset.Dataset` with a filter, which shows neither its files nor its filter: it is scanned as a whole."""
 
     def __init__(self, label: str, dataset: Any) -> None:
         self.label, self._dataset = label, dataset

@@ -120,9 +120,8 @@ def _open_stream(
     if typed is not source:
         source, shown = typed, typed.table(first_rows(typed, known))
     read = read_model_on(shown)
-    needed = dict.fromkeys([*read.columns, *(name for name in vars(named).values() if name is not None)])
     file = None if checkpoint is None else Path(checkpoint)
-    return Opened(source.rows(read, list(needed), choices, named, file), read, shown)
+    return Opened(source.rows(read, choices, named, file), read, shown)
 
 
 def _check_column(parameter: str, name: Any, known: list[str]) -> None:

@@ -36,6 +36,11 @@ class NamedColumns:
     weights: str | None = None
     by: str | None = None
 
+    def with_those_of(self, model: Model) -> list[str]:
+        """These columns and a model's, each once: all that are ever read."""
+        own = (name for name in vars(self).values() if name is not None)
+        return list(dict.fromkeys([*model.columns, *own]))
+
 
 class Origin(ABC):
     """Where rows are.
@@ -70,15 +75,8 @@ class Origin(ABC):
         """What tells this data from other data, of plain values; used to recognise a checkpoint."""
 
     @abstractmethod
-    def rows(
-        self,
-        model: Model,
-        columns: Sequence[str],
-        choices: Choices,
-        beside: NamedColumns,
-        checkpoint: Path | None,
-    ) -> Rows:
-        """The rows, for a model that will be asked about them; `columns` are all that are needed, `checkpoint` is the file of long passes' sums."""
+    def rows(self, model: Model, choices: Choices, beside: NamedColumns, checkpoint: Path | None) -> Rows:
+        """The rows, for a model that will be asked about them; `checkpoint` is the file that sums of long passes go to."""
 
     def frame(self, rows: Any) -> Any:
         """An Arrow table as the frame a model gets."""
@@ -92,18 +90,11 @@ class Origin(ABC):
 class Source(Origin):
     """Rows that can be read again and again."""
 
-    def rows(
-        self,
-        model: Model,
-        columns: Sequence[str],
-        choices: Choices,
-        beside: NamedColumns,
-        checkpoint: Path | None,
-    ) -> Rows:
+    def rows(self, model: Model, choices: Choices, beside: NamedColumns, checkpoint: Path | None) -> Rows:
         from icefield.rows.stream import Stream
         from icefield.rows.stream_rows import StreamRows
 
-        stream = Stream(self, columns, choices.resources.memory)
+        stream = Stream(self, beside.with_those_of(model), choices.resources.memory)
         return StreamRows(stream, model, choices, beside, checkpoint)
 
     @abstractmethod

@@ -182,12 +182,9 @@ def in_time(seconds: float, where: str, function: Callable[..., _T], *arguments:
 
 
 def open_store(texts: Sequence[str], options: Mapping[str, Any] | None) -> tuple[Store, list[str]]:
-    """The store that URLs of one scheme lie in, and their paths there.
+    """The store that paths or URLs of one scheme lie in, and their paths there.
 
-    Parameters
-    ----------
-    texts : ``s3://``, ``gs://``, ``abfs://``, ``file://``, ``https://`` or any URL that fsspec knows
-    options : as pandas and polars take them; None for what the environment says
+    `options` are as pandas and polars take them; None for what the environment says.
     """
     check_options(options)
     given = dict(options or {})

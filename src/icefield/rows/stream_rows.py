@@ -84,8 +84,7 @@ class StreamRows(Rows):
 
     def __reduce__(self) -> Any:
         """To another process goes where the rows come from; they are read again there."""
-        source, columns = self._stream.source, self._stream.columns
-        return source.rows, (self._model, columns, self._choices, self._beside, None)
+        return self._stream.source.rows, (self._model, self._choices, self._beside, None)
 
     # --- without a pass ------------------------------------------------------------------------
 

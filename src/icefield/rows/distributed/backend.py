@@ -85,17 +85,10 @@ class Backend(Origin):
         """What workers are sent in a model's place; the model itself, unless the frame's engine has another way to ask it."""
         return model
 
-    def rows(
-        self,
-        model: Model,
-        columns: Sequence[str],
-        choices: Choices,
-        beside: NamedColumns,
-        checkpoint: Path | None,
-    ) -> Rows:
+    def rows(self, model: Model, choices: Choices, beside: NamedColumns, checkpoint: Path | None) -> Rows:
         from icefield.rows.distributed.distributed_rows import DistributedRows, PartitionStream
 
-        stream = PartitionStream(self, columns, choices.resources.memory)
+        stream = PartitionStream(self, beside.with_those_of(model), choices.resources.memory)
         return DistributedRows(stream, model, choices, beside, checkpoint)
 
     def where(self, number: int) -> str:

@@ -15,16 +15,9 @@ from icefield.data.columns import library_named
 from icefield.errors import InputError, VersionWarning
 from icefield.progress import Progress
 from icefield.rows.block_reader import BlockReader
+from icefield.rows.distributed import broadcast
 from icefield.rows.distributed.backend import Backend, Census
-from icefield.rows.distributed.broadcast import (
-    PROBED,
-    Broadcast,
-    Pass,
-    packed_accumulators,
-    packed_model,
-    packed_pass,
-    versions_of,
-)
+from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import check_parts, merged
 from icefield.rows.passes import needed_columns
 from icefield.rows.source import LOOK
@@ -113,20 +106,20 @@ class DistributedRows(StreamRows):
     def _packed_model(self) -> Broadcast:
         stream = self._partitions
         sent = stream.backend.travelling(self._model)
-        some = self.head.slice(0, min(PROBED, self.head.n_rows))
+        some = self.head.slice(0, min(broadcast.PROBED, self.head.n_rows))
         probed = sent.predict(some) if sent is self._model else None
-        return packed_model(sent, self._choices, stream.head().arrow, probed, stream.backend.dumps)
+        return broadcast.packed_model(sent, self._choices, stream.head().arrow, probed, stream.backend.dumps)
 
     @cached_property
     def _versions(self) -> dict[str, str]:
-        return versions_of(self._model.native)
+        return broadcast.versions_of(self._model.native)
 
     def _task(
         self, accumulators: Sequence[Accumulator], reader: BlockReader, columns: Sequence[str]
     ) -> Broadcast:
         stream, schema, sizes = self._partitions, self._stream.source.schema, self._partitions.census.sizes
-        task = Pass(
-            packed_accumulators(accumulators),
+        task = broadcast.Pass(
+            broadcast.packed_accumulators(accumulators),
             reader,
             tuple(stream.columns),
             library_named("pyarrow").schema([schema.field(name) for name in columns]),
@@ -136,4 +129,4 @@ class DistributedRows(StreamRows):
             self._resources.memory,
             stream.source.label,
         )
-        return packed_pass(task, self._versions)
+        return broadcast.packed_pass(task, self._versions)

@@ -32,15 +32,7 @@ from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast, Sent
 from icefield.rows.distributed.partition_result import Failure, Outcome
 from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, within
-from icefield.rows.distributed.spark_transforms import (
-    ANSWER,
-    OWN,
-    PART,
-    PLACE,
-    Answers,
-    AskedInSpark,
-    rows_asked,
-)
+from icefield.rows.distributed.spark_transforms import ANSWER, OWN, PART, PLACE, Answers, StandIn, rows_asked
 
 if TYPE_CHECKING:
     from icefield.models.model import Model
@@ -159,7 +151,7 @@ class SparkOrigin(Backend):
         if not hasattr(model.native, "answered"):
             return model
         self._asked = model
-        sent = AskedInSpark(len(model.all_outputs))
+        sent = StandIn()
         return replace(model, native=sent, answer=sent)
 
     def _answered(self, model: Broadcast, task: Broadcast, rows: Any, work: Work) -> Any:

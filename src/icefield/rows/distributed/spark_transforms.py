@@ -31,16 +31,8 @@ AHEAD = 2  # calls that are taken down before Spark has taken those before
 _answer: list[Callable[[Any], Float]] = []  # of the pass that this process runs; a task has it for itself
 
 
-class AskedInSpark:
-    """What stands for the model on executors: whoever runs the pass says what becomes of the rows it is asked about.
-
-    Parameters
-    ----------
-    outputs : how many numbers a row is answered with
-    """
-
-    def __init__(self, outputs: int) -> None:
-        self.outputs = outputs
+class StandIn:
+    """What stands for the model on executors: whoever runs the pass says what becomes of the rows it is asked about."""
 
     def __call__(self, rows: Any) -> Float:
         return _answer[-1](rows)

@@ -54,13 +54,10 @@ class WorkerModel:
         self.resources, self._probed, self._head = given["resources"], given["probed"], given["head"]
         self.table = _PartitionOrigin("", self._head.schema).table(self._head)
 
-    def check(self) -> str:
-        """Empty where the model answers as it did where it came from; else what is wrong."""
-        if self._probed is None or probed_alike(
-            self.model.predict(self.table.slice(0, min(PROBED, self.table.n_rows))), self._probed
-        ):
-            return ""
-        return "answers otherwise here than where it was sent from"
+    def answers_alike(self) -> bool:
+        """Whether the model answers as it did where it came from, as far as it was asked there."""
+        some = self.table.slice(0, min(PROBED, self.table.n_rows))
+        return self._probed is None or probed_alike(self.model.predict(some), self._probed)
 
     @cached_property
     def plan(self) -> Plan:
@@ -231,9 +228,8 @@ def _ready(model: Sent, differs: dict[str, str]) -> WorkerModel:
                 said = "".join(f" {text}." for text in differs.values())
                 raise ClusterError.saying(f"The model could not be unpickled on {where()}: {type(error).__name__}: {error}.{said}",
                                           "install the module it is made of on the workers") from error  # fmt: skip
-            wrong = made.check()
-            if wrong:
-                raise ClusterError.saying(f"The model {wrong} ({where()}). {'; '.join(differs.values())}".rstrip(),
+            if not made.answers_alike():
+                raise ClusterError.saying(f"The model answers otherwise here than where it was sent from ({where()}). {'; '.join(differs.values())}".rstrip(),
                                           "install the same versions on the workers")  # fmt: skip
             _models[model.name] = made
             while len(_models) > KEPT:
