@@ -87,16 +87,15 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
-    """One effect on its way: its request, and its features."""
+class Job(GridRequest):
+    """One effect on its way: its features, what was passed as their ``grid=``, and its request."""
 
     request: Request
-    features: tuple[Feature, ...]
 
-    @property
-    def grid(self) -> Any:
-        """What was passed as ``grid=`` for it."""
-        return self.request.grid_of(self.features)
+    @classmethod
+    def of(cls, study: Study, request: Request, names: Sequence[Any]) -> Job:
+        features = tuple(map(study.feature, names))
+        return cls(features, request.grid_of(features), request)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,13 +118,12 @@ def compute(study: Study, requests: Sequence[Request]) -> list[list[Effect]]:
     if not study.rows.resident and len(requests) > 1:
         return [compute(study, [request])[0] for request in requests]
     # 1. Features; their columns are summarised while the model is read.
-    jobs = [Job(request, tuple(map(study.feature, names))) for request in requests for names in request.sets]
+    jobs = [Job.of(study, request, names) for request in requests for names in request.sets]
     for request in requests:
         if isinstance(request.grid, Mapping):  # a grid of none of the features is an error
             specifications(request.grid, [f.label for j in jobs if j.request is request for f in j.features])
-    wanted = [GridRequest(job.features, job.grid) for job in jobs]
     threads = study.resources.threads or available_processors()
-    with study.rows.summarise(wanted, threads) as pending, pending:
+    with study.rows.summarise(jobs, threads) as pending, pending:
         plan = study.plans.checked()
         if pending.is_working:
             pending.tell(plan.steps(study.rows.head))
@@ -162,9 +160,9 @@ def compute_to_precision(
     sample = study.sample
     order = np.random.default_rng(study.seed).permutation(np.arange(sample.n_rows) if rows is None else rows)
     request = Request(sets=[tuple(features)], grid=grid, spread=True, rows=order)
-    job = Job(request, tuple(map(study.feature, features)))
+    job = Job.of(study, request, features)
     plan = study.plans.checked()
-    with study.rows.summarise([GridRequest(job.features, job.grid)], 1) as pending, pending:
+    with study.rows.summarise([job], 1) as pending, pending:
         statistics, _ = pending.result()
     table = study.rows.head
     points, notes = statistics.grids(
@@ -180,7 +178,9 @@ def compute_to_precision(
         request = replace(request, sampled_from=0)
         if sample.clusters is not None:
             (answer,) = _clustered(study, plan, [question], sample.take(used))
-    placed = PlacedJob(Job(request, job.features), points, "; ".join(n for n in (notes, said) if n), question)
+    placed = PlacedJob(
+        replace(job, request=request), points, "; ".join(n for n in (notes, said) if n), question
+    )
     weight = statistics.point_weights(job.features, points, study.rows.groups)
     about = EffectContext.of(study, plan, prediction_level(study, used, plan), None)
     return make_effect(about, placed, statistics.distribution(job.features), answer, weight)

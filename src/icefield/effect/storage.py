@@ -41,6 +41,9 @@ EXAMPLE = 'write "age.icefield"'
 # Fields that came later are only written where they say something: other files stay readable by what knew none.
 LATER = ("centered_std", "interval", "row_clusters", "sampled_from", "unit", "own_grid", "zones", "positive")
 NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk takes for the name of a file
+TYPES = {
+    kind.__name__: kind for kind in (Effect, Distribution, Joint, LearnerInterval, Marginal, Naming, Support)
+}
 # Python's own values: how each is marked, written and read; a datetime is a date too.
 TAGGED: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     dt.datetime: ("datetime", methodcaller("isoformat"), dt.datetime.fromisoformat),
@@ -48,13 +51,6 @@ TAGGED: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     dt.timedelta: ("microseconds", lambda t: t // dt.timedelta(microseconds=1), lambda n: dt.timedelta(microseconds=n)),
     decimal.Decimal: ("decimal", str, decimal.Decimal),
 }  # fmt: skip
-
-
-def _known_types() -> dict[str, type]:
-    return {
-        kind.__name__: kind
-        for kind in (Effect, Distribution, Joint, LearnerInterval, Marginal, Naming, Support)
-    }
 
 
 def _field_names(kind: Any) -> list[str]:
@@ -135,7 +131,7 @@ def load_effect(path: str | Path) -> Effect:
             def array(number: int) -> Any:
                 return np.load(io.BytesIO(archive.read(f"arrays/{int(number)}.npy")), allow_pickle=False)
 
-            effect = _decode(document["effect"], array)
+            effect: Effect = _decode(document["effect"], array)
             check_effect(effect)
     except (FileNotFoundError, PermissionError, InputError):
         raise
@@ -146,8 +142,7 @@ def load_effect(path: str | Path) -> Effect:
         raise InputError.about(
             "path", f"is not a saved effect{said}", str(path), "save one with Effect.save(path)"
         ) from error
-    found: Effect = effect
-    return found
+    return effect
 
 
 def _encode(value: Any, arrays: list[Any]) -> Any:
@@ -174,7 +169,7 @@ def _encode(value: Any, arrays: list[Any]) -> Any:
         return {"tuple" if isinstance(value, tuple) else "list": [_encode(v, arrays) for v in value]}
     if isinstance(value, Mapping):
         return {"pairs": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
-    if dataclasses.is_dataclass(value) and type(value).__name__ in _known_types():
+    if dataclasses.is_dataclass(value) and type(value).__name__ in TYPES:
         said = {name: getattr(value, name) for name in _field_names(type(value))}
         fields = {
             name: _encode(own, arrays)
@@ -192,7 +187,7 @@ def _decode(value: Any, array: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "type" in value:
-        kind, fields = _known_types()[value["type"]], value["fields"]
+        kind, fields = TYPES[value["type"]], value["fields"]
         if not set(fields) <= set(_field_names(kind)):
             raise KeyError("a field of another type")
         return kind(**{name: _decode(v, array) for name, v in fields.items()})
@@ -208,7 +203,7 @@ def _decode(value: Any, array: Any) -> Any:
         return tuple(items) if tag == "tuple" else items
     if tag == "pairs":
         return {_decode(k, array): _decode(v, array) for k, v in content}
-    simple = {"float": float, "text": str, "missing": lambda _: None} | {
+    simple: dict[str, Callable[[Any], Any]] = {"float": float, "text": str, "missing": lambda _: None} | {
         t: read for t, _, read in TAGGED.values()
     }
     return simple[tag](content)

@@ -77,11 +77,7 @@ class ColumnSketch:
 
     def _wait(self, values: NDArray[Any], weights: Float | None) -> None:
         """Keep values until there are enough of them to be worth sorting; missing ones are counted at once."""
-        if values.dtype.kind == "f":
-            gone = np.isnan(values)
-            if gone.any():
-                self._miss(gone, weights)
-                values, weights = values[~gone], None if weights is None else weights[~gone]
+        values, weights = self._known_of(values, weights)
         self._waiting.append((values, np.ones(len(values)) if weights is None else weights))
         if sum(len(one) for one, _ in self._waiting) >= WORTH_SORTING:
             self._sort_waiting()
@@ -109,9 +105,7 @@ class ColumnSketch:
         else:
             values = np.sort(values)
         if values.dtype.kind == "f" and len(values) and np.isnan(values[-1]):
-            gone = np.isnan(values)
-            self._miss(gone, weights)
-            values, weights = values[~gone], None if weights is None else weights[~gone]
+            values, weights = self._known_of(values, weights)
         if not self.overflowed and self._add_distinct(values, weights):
             return
         finite = _finite(values)
@@ -119,6 +113,14 @@ class ColumnSketch:
         self.sketch.add(values, weights)
         if self._cells is None and len(values):
             self._cells = ValueCells(values, self.n_cells, self.sketch.points)
+
+    def _known_of(self, values: NDArray[Any], weights: Float | None) -> tuple[NDArray[Any], Float | None]:
+        """The values that are not missing and their weights; the others are counted."""
+        gone = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
+        if not gone.any():
+            return values, weights
+        self._miss(gone, weights)
+        return values[~gone], None if weights is None else weights[~gone]
 
     def _miss(self, gone: NDArray[np.bool_], weights: Float | None) -> None:
         self.missing += float(gone.sum())

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from icefield.counts import counted
 from icefield.data.columns import library_named
@@ -93,9 +93,9 @@ class FileSource(Source):
             looks, schema, names, count = self._store.answer(where, opened)
             keys = dataset.get_partition_keys(fragment.partition_expression)
         except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
-            raise self._unreadable(path, where, error) from self._cause(error)
+            _fail(self._store, path, where, error)
         if _is_text(fragment) and any(arrow.types.is_binary(kind) for kind in schema.types):
-            raise self._unreadable(path, where, ValueError("it holds bytes that are no text in UTF-8"))
+            _fail(self._store, path, where, ValueError("it holds bytes that are no text in UTF-8"))
         for name, value in keys.items():  # what a folder's name says of all its rows
             if name not in names:
                 schema = schema.append(arrow.field(name, arrow.scalar(value).type))
@@ -108,20 +108,10 @@ class FileSource(Source):
         found = self._store.infos([str(path) for path in paths])
         return [(int(one.size or 0), int(one.mtime_ns or 0)) for one in found]
 
-    def _unreadable(self, path: str | None, where: str, error: Exception) -> InputError:
-        """What is wrong with a file, with its line where it is a text."""
-        if self._store.is_remote:
-            return not_reached(where, error, self._store.secrets)
-        return _unreadable(path, where, error)
-
     @property
     def _failures(self) -> tuple[type[Exception], ...]:
         """What reading may raise: elsewhere, whatever the library of the store has."""
         return (Exception,) if self._store.is_remote else (OSError, library_named("pyarrow").ArrowException)
-
-    def _cause(self, error: Exception) -> Exception | None:
-        """What an error may be raised from: a library's own text may hold credentials."""
-        return None if self._store.is_remote else error
 
     @cached_property
     def schema(self) -> Any:
@@ -180,8 +170,7 @@ class FileSource(Source):
         except self._failures as error:
             self._check_unchanged(parts)  # a file that is being rewritten reads as a broken one
             part = parts[0] if len(parts) == 1 else self._broken(parts, wanted, rows)
-            path = getattr(part.fragment, "path", None)
-            raise self._unreadable(path, part.where, error) from self._cause(error)
+            _fail(self._store, getattr(part.fragment, "path", None), part.where, error)
         self._check_unchanged(parts)
         for part in parts:
             if part.n_rows is not None and read[part.where] != part.n_rows:
@@ -295,9 +284,7 @@ def files_of(
 
             fragments += store.answer(store.shown(where), opened)
     except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
-        if store.is_remote:
-            raise not_reached(text if where is None else store.shown(where), error, store.secrets) from None
-        raise _unreadable(where, where or text, error) from error
+        _fail(store, where, text if where is None else store.shown(where), error)
     return FileSource(text, sorted(fragments, key=lambda one: str(one.path)), store)
 
 
@@ -368,6 +355,13 @@ def _paths_in(store: Store, path: str) -> list[str]:
     if not known:
         raise InputError.about("X", f"must name files of {', '.join(FORMATS)}", store.shown(path))
     return known
+
+
+def _fail(store: Store, path: str | None, where: str, error: Exception) -> NoReturn:
+    """Say what is wrong with a file. The text of a library that reaches elsewhere may hold credentials."""
+    if store.is_remote:
+        raise not_reached(where, error, store.secrets) from None
+    raise _unreadable(path, where, error) from error
 
 
 def _unreadable(path: str | None, where: str, error: Exception) -> InputError:

@@ -39,10 +39,9 @@ def source_of(data: Any, storage_options: Mapping[str, Any] | None = None) -> Or
     """
     if isinstance(data, Origin):
         return data
-    if isinstance(data, (str, os.PathLike)):
-        return source_at([os.fspath(data)], storage_options)
-    if isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
-        return source_at([os.fspath(one) for one in data], storage_options)
+    paths = data if isinstance(data, (list, tuple)) else [data]
+    if paths and all(isinstance(one, (str, os.PathLike)) for one in paths):
+        return source_at([os.fspath(one) for one in paths], storage_options)
     if storage_options is not None:
         # What they hold is not shown.
         raise InputError.about("storage_options", f"are for a path or a URL, and X is a {type(data).__name__}", hint="leave them out")  # fmt: skip

@@ -131,9 +131,9 @@ class Outcome:
             arrays.append(narrowed(array))
             return [arrays[-1].dtype.str, list(array.shape), array.dtype.str]
 
-        states = self.states and [
-            {key: listed(np.asarray(value)) for key, value in state.items()} for state in self.states
-        ]
+        states = None
+        if self.states is not None:
+            states = [{key: listed(np.asarray(own)) for key, own in state.items()} for state in self.states]
         failure = None if self.failure is None else self.failure.as_json()
         document = {"parts": list(self.parts.items()), "states": states, "versions": self.versions, "failure": failure}  # fmt: skip
         about = json.dumps(document).encode()
