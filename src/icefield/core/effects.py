@@ -29,7 +29,6 @@ from icefield.data.distribution import Distribution
 from icefield.data.features import Feature
 from icefield.data.grid import AUTO, Grid, specifications, whole_steps
 from icefield.data.groups import Groups
-from icefield.data.naming import Naming
 from icefield.data.row_values import RowValues
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.effect.parts import AllBut, centered_deviation
@@ -384,44 +383,38 @@ class EffectContext:
 
     Attributes
     ----------
-    outputs, scale, scale_label, positive, columns : of the model
-    engine, why : the engine that was planned, and why
-    level : where the model's own predictions lie
+    outputs, columns : of the model
+    predictions, provenance : what it predicts, and the engine that was planned, and why
     sample, groups : rows together, and what ``by=`` made of them
     said : how many rows were averaged over, where not all were
-    background, naming : as in `Explainer`
     """
 
     outputs: tuple[Any, ...]
-    scale: str
-    scale_label: str
-    positive: bool
     columns: tuple[Any, ...]
-    engine: str
-    why: str
-    level: Level
+    predictions: Predictions
+    provenance: Provenance
     sample: Block
     groups: Groups | None
     said: str
-    background: str
-    naming: Naming
     _kept_values: dict[Request, RowValues] = field(default_factory=dict)
 
     @classmethod
     def of(cls, study: Study, plan: Plan, level: Level, rows: Positions | None) -> EffectContext:
         model, sample = study.model, study.sample
         said = "" if rows is None else f"averaged over {counted(len(rows))} of {counted(sample.n_rows)} rows"
-        return cls(
-            model.outputs, model.scale, model.scale_label, model.positive, model.columns, plan.engine.name, study.why(plan),
-            level, sample, study.rows.groups, said, study.background, study.naming,
+        positive = model.positive or (model.scale == "response" and level.positive)
+        predictions = Predictions(
+            model.scale, model.scale_label, level.baseline, level.std, level.unit, positive
+        )
+        provenance = Provenance(
+            plan.engine.name, study.why(plan), study.background, library=sample.table.library, naming=study.naming
         )  # fmt: skip
+        return cls(model.outputs, model.columns, predictions, provenance, sample, study.rows.groups, said)
 
     def blank(
         self, kind: str, features: Sequence[Feature], grid: Grids, distribution: Distribution
     ) -> Effect:
         """An Effect that knows the model and the data, without its curves."""
-        level = self.level
-        positive = self.positive or (self.scale == "response" and level.positive)
         return Effect(
             kind=kind,
             features=tuple(f.label for f in features),
@@ -431,12 +424,8 @@ class EffectContext:
             kinds=tuple(f.kind for f in features),
             by=None if self.groups is None else self.groups.name,
             backing=Backing(distribution=distribution),
-            predictions=Predictions(
-                self.scale, self.scale_label, level.baseline, level.std, level.unit, positive
-            ),
-            provenance=Provenance(
-                background=self.background, library=self.sample.table.library, naming=self.naming
-            ),
+            predictions=self.predictions,
+            provenance=self.provenance,
         )
 
     def row_values(self, request: Request, rows: Positions) -> RowValues:
@@ -456,10 +445,10 @@ def make_effect(
     request, features, question = placed.job.request, placed.job.features, placed.question
     labels = () if about.groups is None else about.groups.labels
     blank = about.blank(request.kind, features, placed.grid, distribution)
-    notes = (about.why, placed.notes, about.said, *answer.notes)
+    notes = (about.provenance.why, placed.notes, about.said, *answer.notes)
     found = replace(
         blank.provenance,
-        engine=answer.engine or about.engine,
+        engine=answer.engine or about.provenance.engine,
         why="; ".join(part for part in notes if part),
         sampled_from=request.sampled_from,
         own_grid=not (request.grid is None or (isinstance(request.grid, Grid) and request.grid == AUTO)),

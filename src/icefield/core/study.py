@@ -49,7 +49,7 @@ class Study:
     def of(cls, model: Model, rows: Rows, choices: Choices | None = None) -> Study:
         """A study whose engine is chosen at the first question, or now where one was asked for by name."""
         choices = Choices() if choices is None else choices
-        study = cls(model, rows, choices, PlanCell(model, rows.head, choices.engine, choices.background))
+        study = _planless(model, rows, choices)
         if choices.engine == "trees" or choices.background == "training":
             study.plan  # noqa: B018  (a clear error now beats one at the first question)
         return study
@@ -57,7 +57,7 @@ class Study:
     def __reduce__(self) -> Any:
         """Pickles the choices only; results are computed again in the other process."""
         self.plans.check_model()
-        return _unpickled, (self.model, self.rows, self.choices)
+        return _planless, (self.model, self.rows, self.choices)
 
     def __repr__(self) -> str:
         return (
@@ -192,5 +192,5 @@ def what_is_predicted(model: Model) -> str:
     return model.scale_label if outputs == model.scale_label else f"{model.scale_label} of {outputs}"
 
 
-def _unpickled(model: Model, rows: Rows, choices: Choices) -> Study:
+def _planless(model: Model, rows: Rows, choices: Choices) -> Study:
     return Study(model, rows, choices, PlanCell(model, rows.head, choices.engine, choices.background))

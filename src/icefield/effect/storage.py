@@ -51,6 +51,8 @@ TAGGED: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     dt.timedelta: ("microseconds", lambda t: t // dt.timedelta(microseconds=1), lambda n: dt.timedelta(microseconds=n)),
     decimal.Decimal: ("decimal", str, decimal.Decimal),
 }  # fmt: skip
+READ: dict[str, Callable[[Any], Any]] = {tag: read for tag, _, read in TAGGED.values()}
+READ |= {"float": float, "text": str, "missing": lambda _: None}
 
 
 def _field_names(kind: Any) -> list[str]:
@@ -203,7 +205,4 @@ def _decode(value: Any, array: Any) -> Any:
         return tuple(items) if tag == "tuple" else items
     if tag == "pairs":
         return {_decode(k, array): _decode(v, array) for k, v in content}
-    simple: dict[str, Callable[[Any], Any]] = {"float": float, "text": str, "missing": lambda _: None} | {
-        t: read for t, _, read in TAGGED.values()
-    }
-    return simple[tag](content)
+    return READ[tag](content)

@@ -27,6 +27,7 @@ from icefield.errors import InputError
 from icefield.forest import CannotRead
 from icefield.models.across_rows import not_row_by_row
 from icefield.rows.block_reader import BlockReader, check_some_weight
+from icefield.rows.checkpoint import Checkpoint
 from icefield.rows.grouping import Grouping
 from icefield.rows.passes import run_pass
 from icefield.rows.quantile_refinement import exact_summaries
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
     from icefield.core.engine import Choices
     from icefield.models.model import Model
-    from icefield.rows.checkpoint import Checkpoint
     from icefield.rows.source import NamedColumns
 
 
@@ -73,11 +73,8 @@ class StreamRows(Rows):
     ) -> None:
         self._stream, self._model, self._choices, self._resources = stream, model, choices, choices.resources
         self._beside, self._weights, self._by = beside, beside.weights, beside.by
-        self._checkpoint: Checkpoint | None = None
-        if checkpoint is not None:
-            from icefield.rows.checkpoint import Checkpoint
-
-            self._checkpoint = Checkpoint(checkpoint, stream, model, [beside.by, beside.weights])
+        named = [beside.by, beside.weights]
+        self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint, stream, model, named)
         self.label = stream.source.label
         self._lock = threading.RLock()
         self._surveyed: Survey | None = None

@@ -104,9 +104,8 @@ class IcebergSource(Source):
         self._snapshot = int(snapshot.snapshot_id)
         self._scan = scan.update(snapshot_id=self._snapshot)
         self._uuid = str(scan.table_metadata.table_uuid)
-        where = self._secrets.masked(str(scan.table_metadata.location) if shown is None else shown)
-        self._where = where
-        self.label = f"the Iceberg table {where}, snapshot {self._snapshot}"
+        self._where = self._secrets.masked(str(scan.table_metadata.location) if shown is None else shown)
+        self.label = f"the Iceberg table {self._where}, snapshot {self._snapshot}"
 
     @cached_property
     def schema(self) -> Any:

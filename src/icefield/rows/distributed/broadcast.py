@@ -146,8 +146,3 @@ def version_here(library: str) -> str:
         return str(getattr(importlib.import_module(library), "__version__", "unknown"))
     except ImportError:
         return "not installed"
-
-
-def probed_alike(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
-    """Whether a model answers here as it did there; libraries add up in other orders on other processors."""
-    return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-6, atol=1e-9, equal_nan=True))
