@@ -69,8 +69,7 @@ def effect_text(effect: Effect) -> str:
 def effect_html(effect: Effect) -> str:
     """The picture and a small table, for notebooks; every name is escaped."""
     rows = "".join(html_row([escape(value), _number(average)]) for value, average in _few_points(effect))
-    head = html_row([escape(str(effect.naming.name(effect.features[0]))), "average"], tag="th")
-    table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>" if rows else ""
+    table = _table([escape(str(effect.naming.name(effect.features[0]))), "average"], rows) if rows else ""
     how = f"{counted(effect.n_rows)} {effect.over}, {effect.engine} engine: {effect.why}"
     cautions = "".join(f"<p>{escape(text)}</p>" for text in _cautions(effect))
     return f"<p><b>{escape(effect_title(effect))}</b></p>{_image(effect)}{table}{cautions}<p><small>{escape(how)}</small></p>"
@@ -113,11 +112,10 @@ def effects_html(effects: Mapping[Any, Effect]) -> str:
     shown = list(effects.values())[:LISTED]
     rows = "".join(_effect_row(effect, _reach(shown)) for effect in shown)
     more = f"<p>... and {counted(len(effects) - LISTED)} more</p>" if len(effects) > LISTED else ""
-    return (
-        f"<p><b>{_effects_title(effects)}</b></p>"
-        f"<table><thead>{html_row(['feature', 'curve', 'lowest', 'highest'], 'lrrr', 'th')}</thead><tbody>{rows}</tbody></table>"
-        f"{more}<p><small><code>.plot()</code> draws them; <code>effects[{escape(repr(next(iter(effects))))}]</code> is one.</small></p>"
-    )
+    table = _table(["feature", "curve", "lowest", "highest"], rows, "lrrr")
+    key = escape(repr(next(iter(effects))))
+    how = f"<code>.plot()</code> draws them; <code>effects[{key}]</code> is one."
+    return f"<p><b>{_effects_title(effects)}</b></p>{table}{more}<p><small>{how}</small></p>"
 
 
 def _effects_title(effects: Mapping[Any, Effect]) -> str:
@@ -138,12 +136,15 @@ def _reach(effects: list[Effect]) -> float:
 
 def html_row(cells: list[str], sides: str = "", tag: str = "td") -> str:
     """A row of a table; `sides` has an l for each cell whose text begins at its left. Not every notebook puts room between cells."""
-    each = zip(cells, sides.ljust(len(cells), "r"))
-    styled = (
-        f'<{tag} style="text-align: {"left" if side == "l" else "right"}; padding: 0.25em 0.6em">{cell}</{tag}>'
-        for cell, side in each
-    )
-    return f"<tr>{''.join(styled)}</tr>"
+    row = ""
+    for cell, side in zip(cells, sides.ljust(len(cells), "r")):
+        aligned = "left" if side == "l" else "right"
+        row += f'<{tag} style="text-align: {aligned}; padding: 0.25em 0.6em">{cell}</{tag}>'
+    return f"<tr>{row}</tr>"
+
+
+def _table(head: list[str], rows: str, sides: str = "") -> str:
+    return f"<table><thead>{html_row(head, sides, 'th')}</thead><tbody>{rows}</tbody></table>"
 
 
 def explainer_html(described: str, effects: list[Effect], note: str) -> str:
@@ -151,10 +152,8 @@ def explainer_html(described: str, effects: list[Effect], note: str) -> str:
     table = ""
     if effects:
         rows = "".join(_effect_row(effect, _reach(effects)) for effect in effects)
-        table = (
-            f"<table><thead>{html_row(['feature', 'average prediction', 'lowest', 'highest'], 'lrrr', 'th')}</thead>"
-            f"<tbody>{rows}</tbody></table><p><small>{escape(note)}</small></p>"
-        )
+        table = _table(["feature", "average prediction", "lowest", "highest"], rows, "lrrr")
+        table += f"<p><small>{escape(note)}</small></p>"
     feature = repr(effects[0].features[0]) if effects else '"feature"'
     calls = [
         (f"ex.partial_dependence({feature}).plot()", "one curve"),

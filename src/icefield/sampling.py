@@ -18,9 +18,7 @@ from icefield.typing import Float, Positions
 
 # Where each row costs predictions, by how many a row costs:
 CURVE_ROWS = 1_000  # a curve of about a hundred
-CROSSED_ROWS = (
-    300  # a surface, or one for every other row of the sample: at most 90,000 for a set of features
-)
+CROSSED_ROWS = 300  # a surface, or one for every other row of the sample: 90,000 for a set of features
 STEP_ROWS = 5_000  # the ends of a step: two or four
 
 # Whatever the engine:

@@ -267,13 +267,10 @@ def _refuse_keyword(method: str, known: Sequence[str], given: Mapping[str, Any])
     name = next(name for name in given if name not in known or name == "features")
     here = next((own for own, others in FOREIGN_KEYWORDS.items() if name == own or name in others), None)
     called = "Explainer" if method == "__init__" else f"{method}()"
-    if here == "features":
-        asks = "features" in known
-        hint = (
-            f'name them first: {method}("age")'
-            if asks
-            else 'a question takes them: partial_dependence("age")'
-        )
+    if here == "features" and "features" in known:
+        hint = f'name them first: {method}("age")'
+    elif here == "features":
+        hint = 'a question takes them: partial_dependence("age")'
     elif name == "kind":
         hint = "ice() gives individual curves, partial_dependence() their average, ale() accumulated local effects"
     elif name in ("centered", "centred", "center", "centre"):

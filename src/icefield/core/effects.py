@@ -164,9 +164,8 @@ def compute_to_precision(
     with study.rows.summarise([job], 1) as pending, pending:
         statistics, _ = pending.result()
     table = study.rows.head
-    points, notes = statistics.grids(
-        job.features, job.grid, partial(plan.thresholds, table=table), plan.steps(table)
-    )
+    thresholds, steps = partial(plan.thresholds, table=table), plan.steps(table)
+    points, notes = statistics.grids(job.features, job.grid, thresholds, steps)
     _check_grid_fits(study, points)
     question = Question(_axes(study, job.features, points), spread=True)
     answer, used, said = until_precise(

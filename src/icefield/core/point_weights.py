@@ -41,9 +41,7 @@ class PointWeights(Accumulator):
     @property
     def about(self) -> dict[str, Any]:
         sets = [zip(features, grid) for features, grid in self._sets]
-        return {
-            "point weights": [[[str(f.label), repr(values.tolist())] for f, values in own] for own in sets]
-        }
+        return {"point weights": [[[str(f.label), repr(v.tolist())] for f, v in own] for own in sets]}
 
     def add(self, block: Block, threads: ThreadCrew) -> None:
         for (features, grid), sums in zip(self._sets, self.sums):

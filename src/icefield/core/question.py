@@ -236,9 +236,7 @@ class AnswerAccumulator(QuestionAccumulator):
 
     @property
     def about(self) -> dict[str, Any]:
-        axes = [
-            [[str(n), _digest(v)] for axis in q.axes for n, v in axis.points.items()] for q in self._questions
-        ]
+        axes = [[[str(n), _digest(v)] for a in q.axes for n, v in a.points.items()] for q in self._questions]
         return {"answers": axes, "spread": [q.spread for q in self._questions], "engine": self._engine.name}
 
     def add(self, block: Block, threads: ThreadCrew) -> None:

@@ -60,10 +60,8 @@ class Study:
         return _planless, (self.model, self.rows, self.choices)
 
     def __repr__(self) -> str:
-        return (
-            f"Explainer({type(self.model.native).__name__}, {self.rows.described(len(self.model.columns))}, "
-            f"{what_is_predicted(self.model)})"
-        )
+        model, rows = type(self.model.native).__name__, self.rows.described(len(self.model.columns))
+        return f"Explainer({model}, {rows}, {what_is_predicted(self.model)})"
 
     @property
     def sample(self) -> Block:

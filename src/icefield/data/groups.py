@@ -118,9 +118,8 @@ def _quartiles(
 ) -> tuple[NDArray[np.int64], list[str]]:
     known = ~column.missing
     values = column.values[known]
-    cuts = np.unique(
-        weighted_quantiles(values, np.array([0.25, 0.5, 0.75]), None if weights is None else weights[known])
-    )
+    own = None if weights is None else weights[known]
+    cuts = np.unique(weighted_quantiles(values, np.array([0.25, 0.5, 0.75]), own))
     codes = np.full(len(column.values), -1, dtype=np.int64)
     codes[known] = np.searchsorted(cuts, values, side="left")
 

@@ -124,9 +124,7 @@ class Table(ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Pickles the table's own rows only; columns are read again in the other process."""
         self.native  # noqa: B018  (of taken rows, made now)
-        return {
-            name: value for name, value in self.__dict__.items() if name not in ("_columns_read", "origin")
-        }
+        return {k: v for k, v in self.__dict__.items() if k not in ("_columns_read", "origin")}
 
     @cached_property
     def _positions(self) -> dict[Any, int]:

@@ -38,8 +38,8 @@ def check_effect(effect: Any, where: str = "") -> None:
         raise Unsound(f"{where or 'it'} holds no effect")
     check = _Checks(where)
     shape = _check_axes(check, effect)
-    rows = _check_kept(check, effect, shape)
-    _check_curves(check, effect, shape, rows)
+    _check_kept(check, effect, shape)
+    _check_curves(check, effect, shape)
     _check_interval(check, effect, shape)
     _check_words(check, effect)
     _check_distribution(check, effect)
@@ -127,8 +127,7 @@ def _check_axes(check: _Checks, effect: Effect) -> tuple[int, ...]:
     return tuple(len(values) for values in effect.grid)
 
 
-def _check_kept(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> int | None:
-    """The rows whose curves were kept; returns how many."""
+def _check_kept(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> None:
     check.array("rows", effect.rows, (None,), "iu")
     rows = None if effect.rows is None else len(effect.rows)
     if effect.individual is not None and rows is None:
@@ -137,10 +136,9 @@ def _check_kept(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> int |
     check.arrays("row_values", effect.row_values, (rows,))
     check.array("row_weights", effect.row_weights, (rows,), NUMBERS)
     check.array("row_clusters", effect.row_clusters, (rows,), "iu")
-    return rows
 
 
-def _check_curves(check: _Checks, effect: Effect, shape: tuple[int, ...], rows: int | None) -> None:
+def _check_curves(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> None:
     whole = (len(effect.outputs), *shape)
     check.array("average", effect.average, whole, NUMBERS, optional=False)
     for name in ("std", "centered_std", "se"):

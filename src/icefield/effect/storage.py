@@ -41,9 +41,7 @@ EXAMPLE = 'write "age.icefield"'
 # Fields that came later are only written where they say something: other files stay readable by what knew none.
 LATER = ("centered_std", "interval", "row_clusters", "sampled_from", "unit", "own_grid", "zones", "positive")
 NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk takes for the name of a file
-TYPES = {
-    kind.__name__: kind for kind in (Effect, Distribution, Joint, LearnerInterval, Marginal, Naming, Support)
-}
+TYPES = {t.__name__: t for t in (Effect, Distribution, Joint, LearnerInterval, Marginal, Naming, Support)}
 # Python's own values: how each is marked, written and read; a datetime is a date too.
 TAGGED: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     dt.datetime: ("datetime", methodcaller("isoformat"), dt.datetime.fromisoformat),

@@ -43,9 +43,8 @@ class Checkpoint:
     def __init__(self, path: Path, stream: Stream, model: Model, beside: Any = None) -> None:
         self.path, self.seconds, self._beside = path, EVERY, beside
         self._lock = threading.RLock()
-        self._data = _digest(
-            stream.source.identity(), list(stream.columns), str(stream.source.schema), stream.block_rows
-        )
+        source = stream.source
+        self._data = _digest(source.identity(), list(stream.columns), str(source.schema), stream.block_rows)
         self._model = _digest(_model_identity(model, stream))
         self._content: dict[str, Any] | None = None
         self._arrays: dict[str, NDArray[Any]] = {}

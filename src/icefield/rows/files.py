@@ -184,20 +184,14 @@ class FileSource(Source):
         """Batches in the order of files, each with the file it is of."""
         first = parts[0]
         if len(parts) == 1:
-            reading = first.fragment.scanner(
-                schema=first.schema, columns=wanted.names, batch_size=rows, batch_readahead=AHEAD,
-                fragment_readahead=1, fragment_scan_options=_checked(getattr(first.fragment, "format", None)),
-            )  # fmt: skip
-            for batch in reading.to_batches():
+            for batch in _scanner(first.fragment, wanted.names, rows, schema=first.schema).to_batches():
                 yield first, batch
             return
         dataset = library_named("pyarrow.dataset")
         fragments, of_path = [part.fragment for part in parts], {part.fragment.path: part for part in parts}
         kind, ahead = first.fragment.format, REMOTE_FILES_AHEAD if self._store.is_remote else FILES_AHEAD
-        reading = dataset.FileSystemDataset(fragments, first.schema, kind, self._store.filesystem).scanner(
-            columns=wanted.names, batch_size=rows, batch_readahead=AHEAD, fragment_readahead=ahead, fragment_scan_options=_checked(kind)
-        )  # fmt: skip
-        for tagged in reading.scan_batches():
+        several = dataset.FileSystemDataset(fragments, first.schema, kind, self._store.filesystem)
+        for tagged in _scanner(several, wanted.names, rows, ahead).scan_batches():
             yield of_path[tagged.fragment.path], tagged.record_batch
 
     def _broken(self, parts: Sequence[FilePart], wanted: Any, rows: int) -> FilePart:
@@ -238,6 +232,14 @@ def _alike(part: FilePart, other: FilePart) -> bool:
     if None in (part.n_rows, other.n_rows, *paths):
         return False
     return bool(part.schema.equals(other.schema) and part.fragment.format == other.fragment.format)
+
+
+def _scanner(of: Any, columns: list[str], rows: int, ahead: int = 1, **more: Any) -> Any:
+    """What reads batches of so many rows of a fragment or dataset, so many files ahead."""
+    options = _checked(getattr(of, "format", None))
+    return of.scanner(
+        columns=columns, batch_size=rows, batch_readahead=AHEAD, fragment_readahead=ahead, fragment_scan_options=options, **more
+    )  # fmt: skip
 
 
 def _checked(reader: Any) -> Any:
@@ -304,10 +306,7 @@ class FilteredSource(Source):
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
         arrow = library_named("pyarrow")
         try:
-            reading = self._dataset.scanner(
-                columns=list(columns), batch_size=rows, batch_readahead=AHEAD, fragment_readahead=1,
-                fragment_scan_options=_checked(getattr(self._dataset, "format", None)),
-            )  # fmt: skip
+            reading = _scanner(self._dataset, list(columns), rows)
             yield from without_first(reading.to_batches(), skip)
         except (OSError, arrow.ArrowException) as error:
             raise unreadable(self.label, error) from error

@@ -44,14 +44,13 @@ class Grouping:
         read = summary.column
         known = ~read.missing
         missing = int(found.codes[read.missing][0]) if read.any_missing else -1
-        if read.kind in ORDERED_KINDS and len(np.unique(read.values[known])) > FEW:
-            cuts = np.unique(
-                weighted_quantiles(read.values[known], np.array(QUARTERS), summary.weights[known])
-            )
+        values, codes = read.values[known], found.codes[known]
+        if read.kind in ORDERED_KINDS and len(np.unique(values)) > FEW:
+            cuts = np.unique(weighted_quantiles(values, np.array(QUARTERS), summary.weights[known]))
             place = np.full(len(cuts) + 1, -1, np.intp)
-            place[np.searchsorted(cuts, read.values[known], side="left")] = found.codes[known]
+            place[np.searchsorted(cuts, values, side="left")] = codes
             return cls(column, found.name, found.labels, missing, cuts=cuts, of_interval=place)
-        of_value = dict(zip(read.values[known].tolist(), found.codes[known].tolist()))
+        of_value = dict(zip(values.tolist(), codes.tolist()))
         return cls(column, found.name, found.labels, missing, of_value)
 
     def codes(self, table: Table) -> NDArray[np.intp]:

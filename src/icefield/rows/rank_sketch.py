@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.rows import part_of
 from icefield.typing import Float
 
 
@@ -134,11 +135,8 @@ class RankSketch:
         """Go on where another sketch left off."""
         self.error, self.weight = (float(v) for v in state["bounds"])
         self._ends = tuple(state["ends"]) if "ends" in state else None
-        self._summaries = {
-            int(key.removeprefix("values ")): (state[key], state[key.replace("values", "weights")])
-            for key in state
-            if key.startswith("values ")
-        }
+        values, weights = part_of(state, "values "), part_of(state, "weights ")
+        self._summaries = {int(level): (values[level], weights[level]) for level in values}
 
 
 def merged_summaries(

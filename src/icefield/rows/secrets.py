@@ -15,9 +15,7 @@ from urllib.parse import quote
 MASK = "***"
 LEAST = 3  # characters of a value that is masked: shorter ones are flags
 FLAGS = ("true", "false")  # which hide nothing
-SECRETIVE = re.compile(
-    r"key|secret|token|pass|sas|cred|sig|auth|bearer|connection_string|user", re.IGNORECASE
-)
+SECRETIVE = re.compile(r"key|secret|token|pass|sas|cred|sig|auth|bearer|connection_string|user", re.I)
 STORES = ("AWS_", "AZURE_", "GOOGLE_", "GCS_")  # prefixes of variables that hold credentials
 # abfs://container@account is an address, no user.
 USER = re.compile(r"\b(?!abfss?:|wasbs?:|az:|adl:)([a-z][a-z0-9+.-]*://)[^/\s@'\"]+@", re.IGNORECASE)

@@ -171,9 +171,8 @@ def common_type(kinds: Sequence[Any]) -> Any:
             return values
         return arrow.dictionary(arrow.int32(), values, ordered=all(k.ordered for k in known))
     try:
-        merged = arrow.unify_schemas(
-            [arrow.schema([("column", kind)]) for kind in known], promote_options="permissive"
-        )
+        schemas = [arrow.schema([("column", kind)]) for kind in known]
+        merged = arrow.unify_schemas(schemas, promote_options="permissive")
     except arrow.ArrowException:
         return None
     kind = merged.field(0).type

@@ -59,9 +59,7 @@ class StreamRows(Rows):
     """
 
     resident = False
-    _sketching: Mapping[
-        str, int
-    ] = {}  # how much of a column the first pass remembers, if not what `Survey` does
+    _sketching: Mapping[str, int] = {}  # what the first pass remembers of a column, if not the usual
 
     def __init__(
         self,

@@ -12,18 +12,18 @@ import sys
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import Any
 
 from icefield.data.columns import library_named
 from icefield.errors import ClusterError, InputError
 from icefield.progress import Progress
-from icefield.rows.distributed import worker
+from icefield.rows.distributed import polling, worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
-from icefield.rows.distributed.polling import FAREWELL, LOOK_EVERY, PATIENCE, Lifeline, show, waited, within
+from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, watched, within
 from icefield.threads import available_processors
 
 NEW_WORKERS = 15.0  # seconds until a lost worker is replaced
@@ -156,11 +156,10 @@ class DaskOrigin(Backend):
             with Seen():
                 return list(dask.compute(*tops, scheduler="threads"))
 
-        return waited(
-            work,
-            look=lambda: show(progress, len(done), len(parts)),
-            cancel=lambda: worker.stop(job),
-        )
+        def look() -> None:
+            show(progress, len(done), len(parts))
+
+        return waited(work, look=look, cancel=lambda: worker.stop(job))
 
     def _on_workers(
         self, client: Any, parts: Sequence[Any], model: Broadcast, task: Broadcast, progress: Progress
@@ -187,23 +186,18 @@ def _said(own: range) -> str:
 
 def _scattered(client: Any, parcel: Broadcast, tasks: Sequence[range]) -> Any:
     """A broadcast object on one worker, from which the others take it once, within a time limit."""
-    until = time.monotonic() + PATIENCE
-    with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
+    until = time.monotonic() + polling.PATIENCE
 
-        def look() -> None:
-            lifeline.check()
-            if time.monotonic() > until:
-                raise _lost(client, tasks)
+    def look() -> None:
+        if time.monotonic() > until:
+            raise _lost(client, tasks)
 
-        try:
-            return waited(
-                # To one worker: the scheduler's own broadcast would wait for ever, and all after it, for one that was lost.
-                lambda: client.scatter(parcel.content, hash=False),
-                look=look,
-                cancel=lambda: None,
-            )
-        except OSError as error:  # a worker was lost while this was on its way to it
-            raise _lost(client, tasks) from error
+    try:
+        # To one worker: the scheduler's own broadcast would wait for ever, and all after it, for one that was lost.
+        sending = partial(client.scatter, parcel.content, hash=False)
+        return watched(sending, partial(_alive, client), "The Dask cluster", look)
+    except OSError as error:  # a worker was lost while this was on its way to it
+        raise _lost(client, tasks) from error
 
 
 def _client() -> Any:
@@ -309,7 +303,7 @@ def _gathered(
     try:
         with Lifeline(watch.alive, "The Dask cluster") as lifeline:
             while waiting:
-                time.sleep(LOOK_EVERY / 2)
+                time.sleep(polling.LOOK_EVERY / 2)
                 look()
                 waiting = [future for future in waiting if not future.done()]
                 done = [future.done() for future in running]  # there may be thousands: each is looked at once

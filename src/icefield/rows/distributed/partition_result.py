@@ -79,10 +79,8 @@ class Failure:
         if not isinstance(given, dict) or not all(type(given.get(k)) is kind for k, kind in wanted.items()):
             raise ValueError("it is no failure of a partition")
         message = given.get("message")
-        return cls(
-            given["number"], given["said"][:LONGEST], given["kind"],
-            None if message is None else Complaint.from_json(message),
-        )  # fmt: skip
+        message = None if message is None else Complaint.from_json(message)
+        return cls(given["number"], given["said"][:LONGEST], given["kind"], message)
 
     def error(self, where: str) -> Exception:
         """What to raise where the answer was waited for; it names the partition."""
@@ -155,9 +153,8 @@ class Outcome:
             at += count * dtype.itemsize
             return sent.astype(meant).reshape(shape)
 
-        states = about["states"] and [
-            {key: read(*array) for key, array in state.items()} for state in about["states"]
-        ]
+        states = about["states"]
+        states = states and [{key: read(*array) for key, array in state.items()} for state in states]
         failure = None if about["failure"] is None else Failure.from_json(about["failure"])
         return Outcome({int(k): int(v) for k, v in about["parts"]}, states, about["versions"], failure)
 

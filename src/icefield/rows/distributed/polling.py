@@ -16,13 +16,14 @@ from icefield.progress import Progress
 from icefield.threads import in_daemon
 
 Found = TypeVar("Found")
+Call = Callable[[], Any]
 
 LOOK_EVERY = 0.1  # seconds
 PATIENCE = 30.0  # seconds without a sign of life
 FAREWELL = 5.0  # seconds a cluster may take to hear that a job is cancelled
 
 
-def waited(work: Callable[[], Found], *, look: Callable[[], None], cancel: Callable[[], None]) -> Found:
+def waited(work: Callable[[], Found], *, look: Call, cancel: Call) -> Found:
     """The result of `work`, run in a thread while `look` is called again and again; an error of `look`, or Ctrl-C, cancels it."""
     task, thread = in_daemon(work, name="icefield cluster")
     try:
@@ -35,7 +36,20 @@ def waited(work: Callable[[], Found], *, look: Callable[[], None], cancel: Calla
     return task.result()
 
 
-def within(work: Callable[[], Any], seconds: float) -> bool:
+def watched(
+    work: Callable[[], Found], sign: Call, name: str, look: Call, cancel: Call = lambda: None
+) -> Found:
+    """The same while a cluster of this name gives signs of life."""
+    with Lifeline(sign, name) as lifeline:
+
+        def looking() -> None:
+            lifeline.check()
+            look()
+
+        return waited(work, look=looking, cancel=cancel)
+
+
+def within(work: Call, seconds: float) -> bool:
     """Whether a call ended within that time; what it raises is ignored."""
     _, thread = in_daemon(work, name="icefield cluster")
     thread.join(seconds)
@@ -57,7 +71,7 @@ class Lifeline:
     name : what messages call the cluster
     """
 
-    def __init__(self, sign: Callable[[], Any], name: str, patience: float = PATIENCE) -> None:
+    def __init__(self, sign: Call, name: str, patience: float = PATIENCE) -> None:
         self._sign, self._name, self._patience = sign, name, patience
         self._last, self._over, self._said = time.monotonic(), threading.Event(), ""
 

@@ -21,7 +21,7 @@ from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
-from icefield.rows.distributed.polling import Lifeline, waited
+from icefield.rows.distributed.polling import watched
 from icefield.rows.source import arrow_stream
 
 COLOURS = re.compile("\x1b\\[[0-9;]*m")  # in Ray's messages
@@ -48,9 +48,7 @@ class RayOrigin(Backend):
             return self._counted(int(self._watched(self._dataset, _count)[0]))
         look = partial(_census, tuple(listed))
         seen = [_levels_of(one) for one in self._watched(self._mapped(listed, look), _given)]
-        levels = {
-            name: list(dict.fromkeys(level for _, own in seen for level in own[name])) for name in listed
-        }
+        levels = {name: list(dict.fromkeys(v for _, own in seen for v in own[name])) for name in listed}
         return self._counted(sum(rows for rows, _ in seen), levels)
 
     def _counted(self, rows: int, levels: dict[str, list[Any]] | None = None) -> Census:
@@ -138,24 +136,21 @@ class RayOrigin(Backend):
         def cancel() -> None:
             ray.cancel(given[0], force=True, recursive=True)
 
-        with Lifeline(alive, "The Ray cluster") as lifeline:
+        def looking() -> None:
+            if not look(list(found)):
+                raise _Enough
 
-            def looking() -> None:
-                lifeline.check()
-                if not look(list(found)):
-                    raise _Enough
-
-            try:
-                waited(take, look=looking, cancel=cancel)
-            except _Enough:
-                pass
-            except (IcefieldError, KeyboardInterrupt):
-                raise
-            except Exception as error:
-                text = COLOURS.sub("", " ".join(f"{type(error).__name__}: {error}".split()))
-                raise ClusterError.saying(f"Work on {self.label} failed: {text[:600]}.") from error
-            finally:
-                options.preserve_order = kept
+        try:
+            watched(take, alive, "The Ray cluster", look=looking, cancel=cancel)
+        except _Enough:
+            pass
+        except (IcefieldError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            text = COLOURS.sub("", " ".join(f"{type(error).__name__}: {error}".split()))
+            raise ClusterError.saying(f"Work on {self.label} failed: {text[:600]}.") from error
+        finally:
+            options.preserve_order = kept
         return found
 
 

@@ -31,7 +31,7 @@ from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast, Sent
 from icefield.rows.distributed.partition_result import Failure, Outcome
-from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, within
+from icefield.rows.distributed.polling import FAREWELL, show, watched, within
 from icefield.rows.distributed.spark_transforms import ANSWER, OWN, PART, PLACE, Answers, StandIn, rows_asked
 
 if TYPE_CHECKING:
@@ -106,9 +106,7 @@ class SparkOrigin(Backend):
         counting = (
             self._selected(columns).selectExpr("spark_partition_id() AS number").groupBy("number").count()
         )
-        found = dict(
-            zip(*(column.to_pylist() for column in self._collected(counting, Progress("", None)).columns))
-        )
+        found = dict(zip(*(c.to_pylist() for c in self._collected(counting, Progress("", None)).columns)))
         sizes = tuple(int(found.get(number, 0)) for number in range(max(found, default=-1) + 1))
         tasks = tasks_for(sum(sizes), len(sizes), self.slots)
         self._together = tasks > 0
@@ -134,13 +132,11 @@ class SparkOrigin(Backend):
         given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
         rows = rows.coalesce(self._partitions) if self._together else rows
         states = self._answered(model, task, rows, partial(worker.worked, *given))
+        joining = partial(_joining, *given)
         while left > FAN_IN:  # neighbours, then neighbours of these, until few are left for the driver
             left = -(-left // FAN_IN)
-            states = (
-                states.repartition(min(left, MOST_JOINING), "bucket")
-                .sortWithinPartitions("bucket", "number")
-                .mapInArrow(partial(_joining, *given), FORM)
-            )
+            states = states.repartition(min(left, MOST_JOINING), "bucket")
+            states = states.sortWithinPartitions("bucket", "number").mapInArrow(joining, FORM)
         try:
             found = self._collected(states, progress)
         finally:
@@ -160,18 +156,14 @@ class SparkOrigin(Backend):
         read = asked is not None and set(asked.columns) <= set(rows.columns)
         if asked is None or not read or not worker.asks(model, task):
             return rows.mapInArrow(partial(_working, work), FORM)
-        outputs = len(asked.all_outputs)
+        outputs, names = len(asked.all_outputs), asked.columns
         types, arrow = library_named("pyspark.sql.types"), library_named("pyarrow")
         there, here = {field.name: field.dataType for field in self._frame.schema.fields}, self.schema
-        number = {
-            name for name in asked.native.as_numbers if there.get(name) and there[name].typeName() in WHOLE
-        }
+        number = {n for n in asked.native.as_numbers if n in there and there[n].typeName() in WHOLE}
         form = arrow.schema(
-            [arrow.field(n, arrow.float64()) if n in number else here.field(n) for n in asked.columns]
+            [arrow.field(n, arrow.float64()) if n in number else here.field(n) for n in names]
         )
-        fields = [
-            types.StructField(n, types.DoubleType() if n in number else there[n]) for n in asked.columns
-        ]
+        fields = [types.StructField(n, types.DoubleType() if n in number else there[n]) for n in names]
         beside = [(PART, types.LongType()), (PLACE, types.LongType()), (OWN, types.BinaryType())]
         wanted = types.StructType([*fields, *(types.StructField(*one) for one in beside)])
         asking, answering = partial(_asking, work, form, outputs), partial(_answering, work, outputs)
@@ -199,18 +191,12 @@ class SparkOrigin(Backend):
         cancel: Callable[[], None] = lambda: None,
     ) -> Any:
         """What a call of Spark's gives, while Spark lives; its errors in words."""
-        with Lifeline(self.alive, "The Spark cluster") as lifeline:
-
-            def looking() -> None:
-                lifeline.check()
-                look()
-
-            try:
-                return waited(work, look=looking, cancel=cancel)
-            except (ClusterError, KeyboardInterrupt):
-                raise
-            except Exception as error:
-                raise _told(error, self.label) from error
+        try:
+            return watched(work, self.alive, "The Spark cluster", look=look, cancel=cancel)
+        except (ClusterError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            raise _told(error, self.label) from error
 
     @property
     def slots(self) -> int:
@@ -394,11 +380,7 @@ def _partition() -> int:
 
 def _joining(model: Sent, task: Sent, batches: Iterator[Any]) -> Iterator[Any]:
     """Rows with outcomes in, sorted by bucket; one for each bucket of neighbours out, no more than one bucket held."""
-    rows = (
-        (batch["bucket"][at].as_py(), batch["outcome"][at])
-        for batch in batches
-        for at in range(batch.num_rows)
-    )
+    rows = (row for batch in batches for row in zip(batch["bucket"].to_pylist(), batch["outcome"]))
     for bucket, own in groupby(rows, key=lambda row: row[0]):
         outcomes = [Outcome.unpacked(content.as_py()) for _, content in own]
         yield _row(bucket, worker.united(model, task, outcomes))
@@ -408,12 +390,9 @@ def _row(number: int, found: Outcome) -> Any:
     if found.failure is not None:
         raise worker.failed(found.failure)
     arrow = library_named("pyarrow")
-    columns = {
-        "number": arrow.array([number], arrow.int64()),
-        "bucket": arrow.array([number // FAN_IN], arrow.int64()),
-        "outcome": arrow.array([found.packed()], arrow.binary()),
-    }
-    return arrow.RecordBatch.from_pydict(columns)
+    places = [arrow.array([place], arrow.int64()) for place in (number, number // FAN_IN)]
+    outcome = arrow.array([found.packed()], arrow.binary())
+    return arrow.RecordBatch.from_arrays([*places, outcome], ["number", "bucket", "outcome"])
 
 
 def _failure_in(text: str) -> Failure | None:
