@@ -9,7 +9,7 @@ X, parameters in backticks, settings as ``rows=9``; `cli/spelling.py` puts them 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 HINT = " Hint: "
 
@@ -26,10 +26,15 @@ class IcefieldError(Exception):
 
     Examples
     --------
-    >>> error = InputError(complaint("points", "must be at least 2", 1, "write points=100"))
+    >>> error = InputError.of("points", "must be at least 2", 1, "write points=100")
     >>> error.parameter, error.problem, error.received, error.hint
     ('points', 'must be at least 2', 1, 'write points=100')
     """
+
+    @classmethod
+    def of(cls, parameter: str, problem: str, received: Any = ..., hint: str | None = None) -> Self:
+        """An error whose message `complaint` words."""
+        return cls(complaint(parameter, problem, received, hint))
 
     @property
     def message(self) -> Complaint:

@@ -23,7 +23,7 @@ from icefield.data.frame import Table
 from icefield.data.groups import Groups
 from icefield.data.naming import naming_of
 from icefield.effect import Effect, Effects, drawing
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.models.across_rows import not_row_by_row
 from icefield.models.model import Model
 from icefield.rows.open_rows import BesideColumns, open_rows
@@ -254,10 +254,8 @@ class Explainer:
         if precision is not None:
             validate.share("precision", precision)
             if quantiles is not None or individual:
-                raise InputError(
-                    complaint("precision", "works on averages only; quantiles and individual curves do not merge", precision,
-                              "choose the rows with rows=...")
-                )  # fmt: skip
+                raise InputError.of("precision", "works on averages only; quantiles and individual curves do not merge", precision,
+                                    "choose the rows with rows=...")  # fmt: skip
             if self.model.across_rows:
                 raise not_row_by_row(
                     self.model, "precision", "adds rows call by call", precision, "choose the rows with rows=..."
@@ -875,7 +873,7 @@ class Explainer:
         from icefield.core.hashes import record_of
 
         if run_id is not None and not isinstance(run_id, str):
-            raise InputTypeError(complaint("run_id", "must be a text", run_id, 'write run_id="nightly 7"'))
+            raise InputTypeError.of("run_id", "must be a text", run_id, 'write run_id="nightly 7"')
         return record_of(self.study, self._run_id if run_id is None else run_id)
 
     @cached_property

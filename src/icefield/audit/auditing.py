@@ -32,7 +32,7 @@ from icefield.audit.structure import structure_of
 from icefield.data.columns import object_array
 from icefield.data.features import Feature, listed_features
 from icefield.data.frame import table_of
-from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, complaint, did_you_mean
+from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, did_you_mean
 from icefield.libraries.declared import Declared, declared_constraints
 from icefield.models.model import read_model
 from icefield.statistics.tables import labels_column
@@ -76,11 +76,9 @@ def audit(
     validate.count("points", points, least=2)
     validate.count("worst", worst)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
-        raise InputError(
-            complaint("seconds", "must be a number of seconds, 0 or more", seconds, "write seconds=60")
-        )
+        raise InputError.of("seconds", "must be a number of seconds, 0 or more", seconds, "write seconds=60")
     if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, (int, float))):
-        raise InputTypeError(complaint("threshold", "must be a number", threshold, "write threshold=0.5"))
+        raise InputTypeError.of("threshold", "must be a number", threshold, "write threshold=0.5")
     if study.sample.n_rows == 0:
         raise InputError("There are no rows to audit. Hint: give X with at least one row.")
     chosen = study.chosen(rows)
@@ -148,12 +146,10 @@ def _directions(study: Study, increasing: Any, decreasing: Any) -> dict[Any, int
             label = model_column(study, name, parameter)
             feature = study.feature(label)
             if not has_order(feature):
-                raise InputError(
-                    complaint(parameter, f"names a feature of kind {feature.kind}, whose levels have no order", name,
-                              "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")
-                )  # fmt: skip
+                raise InputError.of(parameter, f"names a feature of kind {feature.kind}, whose levels have no order", name,
+                                    "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")  # fmt: skip
             if found.get(label, sign) != sign:
-                raise InputError(complaint("decreasing", "names a feature that `increasing` names too", name))
+                raise InputError.of("decreasing", "names a feature that `increasing` names too", name)
             found[label] = sign
     return found
 
@@ -507,26 +503,22 @@ class _Auditor:
             if column.kind == "categorical" and isinstance(wanted, Sequence):
                 for level in wanted:
                     if level not in column.levels.tolist():
-                        raise InputError(
-                            complaint(
-                                "bounds",
-                                f"names no level of {name!r}",
-                                level,
-                                did_you_mean(level, column.levels.tolist()),
-                            )
+                        raise InputError.of(
+                            "bounds",
+                            f"names no level of {name!r}",
+                            level,
+                            did_you_mean(level, column.levels.tolist()),
                         )
             if not places:
                 if study.plan.trees is not None and label not in self._used(study.plan.trees):
                     continue
-                raise InputError(
-                    complaint("bounds", "names a feature that is transformed before the trees see it", name)
+                raise InputError.of(
+                    "bounds", "names a feature that is transformed before the trees see it", name
                 )
             variable = self.space.variables[places[0]]
             if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Sequence) or not len(wanted):
-                raise InputError(
-                    complaint(
-                        "bounds", f"must give {name!r} a pair (lowest, highest) or a list of levels", wanted
-                    )
+                raise InputError.of(
+                    "bounds", f"must give {name!r} a pair (lowest, highest) or a list of levels", wanted
                 )
             if not variable.is_interval:
                 known = variable.values.tolist()
@@ -534,10 +526,8 @@ class _Auditor:
                 box.levels[0, start:stop] &= packed_levels(np.array([v in list(wanted) for v in known]))
                 continue
             if len(wanted) != 2 or not wanted[0] <= wanted[1]:
-                raise InputError(
-                    complaint(
-                        "bounds", f"must give {name!r} a pair (lowest, highest)", wanted, "write (18, 30)"
-                    )
+                raise InputError.of(
+                    "bounds", f"must give {name!r} a pair (lowest, highest)", wanted, "write (18, 30)"
                 )
             cells = variable.values.astype(np.float64)
             box.low[0, places[0]] = min(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from icefield.audit.checking import Check
@@ -39,8 +39,8 @@ def check(
 
     study = vars(explainer).get("study") if hasattr(explainer, "__dict__") else None
     if study is None:
-        raise InputTypeError(
-            complaint("explainer", "must be an Explainer", explainer, "write icefield.Explainer(model, X)")
+        raise InputTypeError.of(
+            "explainer", "must be an Explainer", explainer, "write icefield.Explainer(model, X)"
         )
     study.needs_rows("checks")
     if expectations is None and against is None:

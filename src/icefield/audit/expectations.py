@@ -35,7 +35,7 @@ from icefield.audit.checking import BORDERLINE, FAIL, PASS, Check, Statement, nu
 from icefield.audit.row_steps import has_order
 from icefield.core.effects import Request, compute_effects
 from icefield.data.columns import is_missing_value
-from icefield.errors import InputError, InputTypeError, MissingFileError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, MissingFileError, did_you_mean
 from icefield.statistics.decision import decisions
 
 if TYPE_CHECKING:
@@ -91,42 +91,36 @@ def read_expectations(given: Any) -> Expectations:
     elif isinstance(given, (str, Path)):
         path = Path(given)
         if not path.is_file():
-            raise MissingFileError(
-                complaint(
-                    "expectations",
-                    "names a file that does not exist",
-                    str(given),
-                    "draft one with `icefield expect MODEL DATA`",
-                )
+            raise MissingFileError.of(
+                "expectations",
+                "names a file that does not exist",
+                str(given),
+                "draft one with `icefield expect MODEL DATA`",
             )
         raw = path.read_bytes()
         source, digest = str(path), hashlib.sha256(raw).hexdigest()
         try:
             document = tomllib.loads(raw.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(complaint("expectations", f"is no TOML: {error}", str(given))) from error
+            raise InputError.of("expectations", f"is no TOML: {error}", str(given)) from error
     else:
-        raise InputTypeError(complaint("expectations", "must be a file or a mapping", given))
+        raise InputTypeError.of("expectations", "must be a file or a mapping", given)
     for key in document:
         if key not in ("model", "features"):
-            raise InputError(
-                complaint(
-                    "expectations",
-                    "has a section that is not known",
-                    key,
-                    did_you_mean(key, ["model", "features"]),
-                )
+            raise InputError.of(
+                "expectations",
+                "has a section that is not known",
+                key,
+                did_you_mean(key, ["model", "features"]),
             )
     model = dict(document.get("model", {}))
     for key in model:
         if key not in ("rows", "scale", "target"):
-            raise InputError(
-                complaint(
-                    "expectations",
-                    "has a key in [model] that is not known",
-                    key,
-                    did_you_mean(key, ["rows", "scale", "target"]),
-                )
+            raise InputError.of(
+                "expectations",
+                "has a key in [model] that is not known",
+                key,
+                did_you_mean(key, ["rows", "scale", "target"]),
             )
     features = {str(name): dict(own) for name, own in dict(document.get("features", {})).items()}
     for name, own in features.items():
@@ -138,14 +132,12 @@ def _check_keys(name: str, own: Mapping[str, Any]) -> None:
     """One feature's expectations: known keys, usable values, no contradiction."""
 
     def wrong(key: str, problem: str, hint: str | None = None) -> InputError:
-        return InputError(complaint("expectations", f"of {name!r}: `{key}` {problem}", own[key], hint))
+        return InputError.of("expectations", f"of {name!r}: `{key}` {problem}", own[key], hint)
 
     for key in own:
         if key not in KEYS:
-            raise InputError(
-                complaint(
-                    "expectations", f"of {name!r} has a key that is not known", key, did_you_mean(key, KEYS)
-                )
+            raise InputError.of(
+                "expectations", f"of {name!r} has a key that is not known", key, did_you_mean(key, KEYS)
             )
     direction = own.get("direction")
     if direction is not None and direction not in DIRECTIONS:
@@ -208,35 +200,29 @@ def rows_about(study: Study, rows: Mapping[str, Any]) -> Any:
     keep = np.ones(table.n_rows, bool)
     for name, wanted in rows.items():
         if not table.has(name):
-            raise InputError(
-                complaint(
-                    "expectations",
-                    "is about rows by a column that X does not have",
-                    name,
-                    did_you_mean(name, table.names),
-                )
+            raise InputError.of(
+                "expectations",
+                "is about rows by a column that X does not have",
+                name,
+                did_you_mean(name, table.names),
             )
         column = table.column(name)
         if isinstance(wanted, Mapping):
             numbers = column.to_float()
             for key, limit in wanted.items():
                 if key not in ("at_least", "at_most"):
-                    raise InputError(
-                        complaint(
-                            "expectations",
-                            f"of rows by {name!r} has a key that is not known",
-                            key,
-                            "write at_least or at_most",
-                        )
+                    raise InputError.of(
+                        "expectations",
+                        f"of rows by {name!r} has a key that is not known",
+                        key,
+                        "write at_least or at_most",
                     )
                 keep &= numbers >= limit if key == "at_least" else numbers <= limit
             continue
         values = wanted if isinstance(wanted, list) else [wanted]
         keep &= np.isin(np.array([str(v) for v in column.values.tolist()]), [str(v) for v in values])
     if not keep.any():
-        raise InputError(
-            complaint("expectations", "is about no row at all", dict(rows), "look at `rows` in [model]")
-        )
+        raise InputError.of("expectations", "is about no row at all", dict(rows), "look at `rows` in [model]")
     return np.flatnonzero(keep)
 
 
@@ -249,31 +235,25 @@ class _Held:
         self.labels: dict[str, Any] = {}
         for name in wanted.features:
             if name not in names:
-                raise InputError(
-                    complaint(
-                        "expectations",
-                        "is about a feature the model does not have",
-                        name,
-                        did_you_mean(name, names),
-                    )
+                raise InputError.of(
+                    "expectations",
+                    "is about a feature the model does not have",
+                    name,
+                    did_you_mean(name, names),
                 )
             self.labels[name] = study.model.columns[names.index(name)]
         for name, own in wanted.features.items():
             feature = study.feature(self.labels[name])
             if own.get("direction") in ("increasing", "decreasing") and not has_order(feature):
-                raise InputError(
-                    complaint("expectations", f"of {name!r}: `direction` is for numbers; this is {feature.kind}", own["direction"],
-                              "write order = [...] with its levels, lowest first")
-                )  # fmt: skip
+                raise InputError.of("expectations", f"of {name!r}: `direction` is for numbers; this is {feature.kind}", own["direction"],
+                                    "write order = [...] with its levels, lowest first")  # fmt: skip
             for other in own.get("never_with", ()):
                 if other not in names:
-                    raise InputError(
-                        complaint(
-                            "expectations",
-                            f"of {name!r}: `never_with` names a feature the model does not have",
-                            other,
-                            did_you_mean(other, names),
-                        )
+                    raise InputError.of(
+                        "expectations",
+                        f"of {name!r}: `never_with` names a feature the model does not have",
+                        other,
+                        did_you_mean(other, names),
                     )
         self._effects: dict[Any, Effect] = {}
         self._decisions: Any = None
@@ -557,23 +537,19 @@ def check_expectations(study: Study, given: Any, seconds: float = 10.0) -> Check
         raise InputError("There are no rows to check the model on. Hint: give X with at least one row.")
     scale = wanted.settings.get("scale")
     if scale is not None and scale != study.model.scale:
-        raise InputError(
-            complaint(
-                "expectations",
-                f"are about scale {scale!r}, and the Explainer answers on {study.model.scale!r}",
-                scale,
-                f"write scale={scale!r}",
-            )
+        raise InputError.of(
+            "expectations",
+            f"are about scale {scale!r}, and the Explainer answers on {study.model.scale!r}",
+            scale,
+            f"write scale={scale!r}",
         )
     target = wanted.settings.get("target")
     if target is not None and str(target) not in [str(o) for o in study.model.outputs]:
-        raise InputError(
-            complaint(
-                "expectations",
-                f"are about the output {target!r}, which is not asked for here",
-                target,
-                did_you_mean(target, study.model.outputs),
-            )
+        raise InputError.of(
+            "expectations",
+            f"are about the output {target!r}, which is not asked for here",
+            target,
+            did_you_mean(target, study.model.outputs),
         )
     rows = rows_about(study, wanted.rows)
     held = _Held(study, wanted, rows, seconds)

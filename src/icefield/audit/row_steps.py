@@ -20,7 +20,7 @@ from icefield.core.step_extremes import StepExtremes, extremes_of_curves
 from icefield.data.columns import ORDERED_KINDS, Column, is_missing_value, object_array
 from icefield.data.features import Feature, column_name
 from icefield.data.grid import Grid
-from icefield.errors import EngineError, InputError, ModelError, complaint, did_you_mean
+from icefield.errors import EngineError, InputError, ModelError, did_you_mean
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
@@ -43,13 +43,11 @@ def model_column(study: Study, asked: Any, parameter: str) -> Any:
     """The model's column that a caller means; an error names the parameter."""
     label = column_name(asked, study.rows.head, parameter)
     if label not in study.model.columns:
-        raise InputError(
-            complaint(
-                parameter,
-                "names a column the model does not use",
-                asked,
-                did_you_mean(asked, study.model.columns),
-            )
+        raise InputError.of(
+            parameter,
+            "names a column the model does not use",
+            asked,
+            did_you_mean(asked, study.model.columns),
         )
     return label
 

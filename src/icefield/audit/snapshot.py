@@ -32,7 +32,7 @@ from icefield.core.rows import Block
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, is_missing_value, object_array
 from icefield.data.grid import Grid
 from icefield.effect.whole_files import written_beside
-from icefield.errors import InputError, MissingFileError, complaint
+from icefield.errors import InputError, MissingFileError
 from icefield.sampling import choose_rows
 from icefield.typing import Float, Positions
 
@@ -68,9 +68,7 @@ def snapshot(study: Study, path: str | Path, refits: Any = None) -> Path:
     """Write a model's effects to a folder; see `icefield.Explainer.snapshot`."""
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
-        raise InputError(
-            complaint("path", "is a file; a snapshot is a folder", str(path), 'write "effects/"')
-        )
+        raise InputError.of("path", "is a file; a snapshot is a folder", str(path), 'write "effects/"')
     before = read(folder) if (folder / "model.json").is_file() else None
     if before is not None and not _is_same_kind(study, before[0]):
         before = None
@@ -114,23 +112,19 @@ def read(folder: str | Path) -> tuple[dict[str, Any], dict[str, Written]]:
     """The head of a snapshot, and its features by name."""
     folder = Path(folder)
     if not (folder / "model.json").is_file():
-        raise MissingFileError(
-            complaint(
-                "against",
-                "names no snapshot: it has no model.json",
-                str(folder),
-                "write one with `icefield snapshot MODEL DATA -o effects/`",
-            )
+        raise MissingFileError.of(
+            "against",
+            "names no snapshot: it has no model.json",
+            str(folder),
+            "write one with `icefield snapshot MODEL DATA -o effects/`",
         )
     try:
         head = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         if head.get("format") != FORMAT:
-            raise InputError(
-                complaint(
-                    "against",
-                    f"is a snapshot of format {head.get('format')}, and this version reads {FORMAT}",
-                    str(folder),
-                )
+            raise InputError.of(
+                "against",
+                f"is a snapshot of format {head.get('format')}, and this version reads {FORMAT}",
+                str(folder),
             )
         found = {}
         for name in head["features"]:
@@ -141,8 +135,8 @@ def read(folder: str | Path) -> tuple[dict[str, Any], dict[str, Written]]:
     except (OSError, ValueError, KeyError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(
-            complaint("against", f"is a damaged snapshot: {error}", str(folder), "write it again")
+        raise InputError.of(
+            "against", f"is a damaged snapshot: {error}", str(folder), "write it again"
         ) from error
     return head, found
 
@@ -169,27 +163,21 @@ def compare(study: Study, against: str | Path) -> Check:
     if study.sample.n_rows == 0:
         raise InputError("There are no rows to compare the model on. Hint: give X with at least one row.")
     if not _is_same_kind(study, head):
-        raise InputError(
-            complaint("against", "is a snapshot of another kind of model", str(against),
-                      f"it has {head['kind']} {head['outputs']} on scale {head['scale']!r}, this one is {study.model.kind} "
-                      f"{[str(o) for o in study.model.outputs]} on {study.model.scale!r}")
-        )  # fmt: skip
+        raise InputError.of("against", "is a snapshot of another kind of model", str(against),
+                            f"it has {head['kind']} {head['outputs']} on scale {head['scale']!r}, this one is {study.model.kind} "
+                            f"{[str(o) for o in study.model.outputs]} on {study.model.scale!r}")  # fmt: skip
     names = {str(c) for c in study.model.columns}
     lost = [name for name in before if name not in names]
     if lost and len(lost) == len(before):
-        raise InputError(
-            complaint("against", "is a snapshot of other columns: the model has none of them", lost[:5])
-        )
+        raise InputError.of("against", "is a snapshot of other columns: the model has none of them", lost[:5])
     for name in lost:
         if study.sample.table.has(name):
             continue
-        raise InputError(
-            complaint(
-                "against",
-                "has columns that this model and its data do not have",
-                lost,
-                "check the same data, or write a new snapshot",
-            )
+        raise InputError.of(
+            "against",
+            "has columns that this model and its data do not have",
+            lost,
+            "check the same data, or write a new snapshot",
         )
     now = _written(study, before)
     statements = [Statement(name, "feature", "used", "the model has it no longer", FAIL) for name in lost]
@@ -394,8 +382,8 @@ def _tolerances(study: Study, now: Mapping[str, Written], refits: Any, unit: flo
         for other in _refitted(study, refits)
     ]
     if len(members) < 2:
-        raise InputError(
-            complaint("refits", "must be at least two to tell noise", len(members), f"write refits={MADE}")
+        raise InputError.of(
+            "refits", "must be at least two to tell noise", len(members), f"write refits={MADE}"
         )
     spread: dict[str, dict[str, tuple[float, int]]] = {}
     for name, one in now.items():
@@ -429,18 +417,14 @@ def _refitted(study: Study, refits: Any) -> Iterator[Study]:
     elif isinstance(refits, Sequence) and not isinstance(refits, (str, bytes)) and len(refits):
         models = iter(refits)
     else:
-        raise InputError(
-            complaint(
-                "refits", "must be fitted models, or a number of refits to make", refits, "write refits=6"
-            )
+        raise InputError.of(
+            "refits", "must be fitted models, or a number of refits to make", refits, "write refits=6"
         )
     for model in models:
         read_as = read_model(model, study.sample.table, target=None, scale=study.model.scale)
         if read_as.columns != study.model.columns or len(read_as.all_outputs) != len(study.model.all_outputs):
-            raise InputError(
-                complaint(
-                    "refits", "must have the same columns and outputs as the model", type(model).__name__
-                )
+            raise InputError.of(
+                "refits", "must have the same columns and outputs as the model", type(model).__name__
             )
         from dataclasses import replace
 
@@ -454,19 +438,13 @@ def _made(study: Study, number_of: int) -> Iterator[Any]:
 
     block, model = study.sample, study.model
     if number_of < 2:
-        raise InputError(
-            complaint("refits", "must be at least 2 to tell noise", number_of, f"write refits={MADE}")
-        )
+        raise InputError.of("refits", "must be at least 2 to tell noise", number_of, f"write refits={MADE}")
     if block.y is None:
-        raise InputError(
-            complaint("refits", "are made from observed targets, which the Explainer was not given", number_of,
-                      "write Explainer(model, X, y)")
-        )  # fmt: skip
+        raise InputError.of("refits", "are made from observed targets, which the Explainer was not given", number_of,
+                            "write Explainer(model, X, y)")  # fmt: skip
     if not is_estimator(model.native):
-        raise InputError(
-            complaint("refits", f"cannot be made of a {type(model.native).__name__}, which has no fit", number_of,
-                      "give fitted models: refits=[...]")
-        )  # fmt: skip
+        raise InputError.of("refits", f"cannot be made of a {type(model.native).__name__}, which has no fit", number_of,
+                            "give fitted models: refits=[...]")  # fmt: skip
     learner = Fitter(
         model.native, block.table.select(model.columns), model.form, np.asarray(block.y), block.weights
     )

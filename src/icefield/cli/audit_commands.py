@@ -11,7 +11,7 @@ import click
 from icefield.cli.asking import BY, FEATURES, question, with_outputs
 from icefield.cli.help_pages import GroupedCommand
 from icefield.cli.output import aloud, printable, show
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 
 EXIT_BROKEN = 4  # something that was asked for does not hold
 EXIT_UNDECIDED = 5  # nothing is known to be broken, and not everything was decided
@@ -185,13 +185,11 @@ def check(
     from icefield.audit.contracts import check as checked
 
     if expectations is None and against is None:
-        raise InputError(
-            complaint(
-                "EXPECTATIONS",
-                "must be a file, unless --against names a folder",
-                ...,
-                "draft one with: icefield expect MODEL DATA",
-            )
+        raise InputError.of(
+            "EXPECTATIONS",
+            "must be a file, unless --against names a folder",
+            ...,
+            "draft one with: icefield expect MODEL DATA",
         )
     found = checked(explainer, expectations, against=against, seconds=seconds)
     for path, text in ((junit, found.to_junit), (html, found.to_html)):

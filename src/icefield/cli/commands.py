@@ -21,7 +21,7 @@ from icefield.cli.help_pages import GroupedCommand
 from icefield.cli.output import printable, show, show_report, with_groups
 from icefield.cli.refitting import with_fit
 from icefield.cli.spelling import for_shell
-from icefield.errors import IcefieldError, InputError, complaint
+from icefield.errors import IcefieldError, InputError
 
 EXIT_ERROR = 1  # something in the request cannot be done; click itself uses 2 for wrong usage
 EXIT_BUG = 3
@@ -506,9 +506,7 @@ def _grid(text: str | None, features: tuple[str, ...], explainer: Any) -> Any:
     if len(parts) == 1 and parts[0].isdigit() and parts[0] not in levels:
         return int(parts[0])
     if len(features) > 1:
-        raise InputError(
-            complaint("--grid", "as values works for one feature", text, "give a number of points")
-        )
+        raise InputError.of("--grid", "as values works for one feature", text, "give a number of points")
     return [levels.get(part, part if levels else _value(part)) for part in parts]
 
 
@@ -547,6 +545,4 @@ def _value(text: str) -> Any:
 
 def _check_picture(features: tuple[str, ...], plot: str | None) -> None:
     if plot is not None and len(features) > 2:
-        raise InputError(
-            complaint("--plot", "draws one or two features", features, "leave it out, or use --csv")
-        )
+        raise InputError.of("--plot", "draws one or two features", features, "leave it out, or use --csv")

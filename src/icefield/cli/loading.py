@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from icefield.errors import complaint, did_you_mean
+from icefield.errors import did_you_mean
 from icefield.libraries.native_files import LoadError, first_line, load_native, native_suffixes, optional
 from icefield.libraries.sklearn.skops_files import load_skops
 
@@ -32,24 +32,17 @@ def check_model_file(path: str, option: str = "MODEL") -> None:
     file = Path(path)
     suffix = file.suffix.lower()
     if not file.exists():
-        raise LoadError(
-            complaint(
-                option,
-                "is a file that does not exist",
-                path,
-                "or write package.module:object to import one, which runs that module's code",
-            )
+        raise LoadError.of(
+            option,
+            "is a file that does not exist",
+            path,
+            "or write package.module:object to import one, which runs that module's code",
         )
     if file.is_dir():
-        raise LoadError(complaint(option, "is a folder", path, "name one file"))
+        raise LoadError.of(option, "is a folder", path, "name one file")
     if suffix not in MODEL_FORMATS:
-        raise LoadError(
-            complaint(
-                option,
-                f"must be one of {', '.join(MODEL_FORMATS)}",
-                path,
-                did_you_mean(suffix, MODEL_FORMATS),
-            )
+        raise LoadError.of(
+            option, f"must be one of {', '.join(MODEL_FORMATS)}", path, did_you_mean(suffix, MODEL_FORMATS)
         )
 
 
@@ -84,21 +77,19 @@ def _unpickled(file: Path, option: str) -> Any:
         with file.open("rb") as stream:
             return pickle.load(stream)
     except Exception as error:
-        raise LoadError(complaint(option, "could not be unpickled", str(file), first_line(error))) from error
+        raise LoadError.of(option, "could not be unpickled", str(file), first_line(error)) from error
 
 
 def _imported(path: str, option: str) -> Any:
     module, _, name = path.partition(":")
     if not module or not name:
-        raise LoadError(
-            complaint(option, "must look like package.module:object, whose code is then run", path)
-        )
+        raise LoadError.of(option, "must look like package.module:object, whose code is then run", path)
     sys.path.insert(0, "")
     try:
         found = importlib.import_module(module)
     except Exception as error:
-        raise LoadError(
-            complaint(option, f"names a module that cannot be imported ({module})", path, first_line(error))
+        raise LoadError.of(
+            option, f"names a module that cannot be imported ({module})", path, first_line(error)
         ) from error
     finally:
         # From here on the working folder comes last: what is imported later is not what the user named.
@@ -107,13 +98,8 @@ def _imported(path: str, option: str) -> Any:
             sys.path.append("")
     for part in name.split("."):
         if not hasattr(found, part):
-            raise LoadError(
-                complaint(
-                    option,
-                    f"names {name!r}, which {module} does not have",
-                    path,
-                    did_you_mean(part, dir(found)),
-                )
+            raise LoadError.of(
+                option, f"names {name!r}, which {module} does not have", path, did_you_mean(part, dir(found))
             )
         found = getattr(found, part)
     return found

@@ -24,7 +24,7 @@ from icefield.counts import counted
 from icefield.data.columns import Column, is_missing_value, object_array
 from icefield.data.frame import Table
 from icefield.data.new_frames import frame_of
-from icefield.errors import IcefieldError, ModelError, complaint
+from icefield.errors import IcefieldError, ModelError
 from icefield.libraries.adapter import Adapter, columns_by_spelling
 from icefield.libraries.category_types import KnownLevels
 from icefield.libraries.native_files import LoadError, cut, first_line, optional
@@ -61,13 +61,11 @@ def columns_for(
         others = {name for name in names if name in (weights, by, cluster)} - aside
         too_many = len(names) - len(aside) - width
         if 0 < too_many < len(others):
-            raise LoadError(
-                complaint(
-                    "DATA",
-                    f"has {len(names)} columns, and the model, which does not know their names, takes {width}: "
-                    f"which of {' and '.join(sorted(map(repr, others)))} it was fitted on cannot be told",
-                    hint="drop the other columns from the data",
-                )
+            raise LoadError.of(
+                "DATA",
+                f"has {len(names)} columns, and the model, which does not know their names, takes {width}: "
+                f"which of {' and '.join(sorted(map(repr, others)))} it was fitted on cannot be told",
+                hint="drop the other columns from the data",
             )
         if too_many >= len(others):
             aside |= others
@@ -201,7 +199,7 @@ def _no_number(name: Any, where: str, value: Any) -> LoadError:
     hint: str = "write a number there, or nothing if it is missing"
     if isinstance(value, str):
         hint = f"write a number there, or nothing if it is missing, or missing={value!r}"
-    return LoadError(complaint("DATA", problem, value, hint))
+    return LoadError.of("DATA", problem, value, hint)
 
 
 def _holds_levels(values: Sequence[Any], known: KnownLevels) -> bool:
@@ -251,7 +249,7 @@ def _about_unseen(
         value = unseen.most_common(1)[0][0]
         problem = f"holds values in the column {name!r} that the model has never seen: {listed}{more}, first in {data.row(first)}"
         hint = f"its levels are {levels}; for values that stand for missing, write missing={value!r}"
-        raise LoadError(complaint("DATA", problem, hint=hint))
+        raise LoadError.of("DATA", problem, hint=hint)
     fate = "are missing to it" if known.unseen == "missing" else "are left for it to judge"
     return f"Column {name!r} of DATA holds values MODEL has never seen, which {fate}: {listed}{more}."
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from icefield.data.columns import is_missing_value
 from icefield.data.frame import Table
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.wording.values import printed_value
 
 
@@ -53,9 +53,7 @@ def named_models(model: str, others: Sequence[str]) -> dict[str, str]:
             name, path = Path(given).stem, given
         name = path if name in found else name
         if name in found:
-            raise InputError(
-                complaint("--with", "names the same model twice", given, "write --with NAME=MODEL")
-            )
+            raise InputError.of("--with", "names the same model twice", given, "write --with NAME=MODEL")
         found[name] = path
     return found
 
@@ -63,7 +61,7 @@ def named_models(model: str, others: Sequence[str]) -> dict[str, str]:
 def _halves(option: str, text: str) -> tuple[str, str]:
     key, equals, name = text.partition("=")
     if not equals or not key or not name:
-        raise InputError(complaint(option, "must be COLUMN=TEXT", text, f'write {option} "hr=hour"'))
+        raise InputError.of(option, "must be COLUMN=TEXT", text, f'write {option} "hr=hour"')
     return key, name
 
 
@@ -77,7 +75,7 @@ def _meant(column: str, text: str, table: Table) -> Any:
             isinstance(value, float) and _number(text) == value
         ):
             return value
-    raise InputError(complaint("--name", f"names a value that {column!r} does not have", text))
+    raise InputError.of("--name", f"names a value that {column!r} does not have", text)
 
 
 def _number(text: str) -> float | None:

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import click
 
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 
 PICTURES = (".png", ".pdf", ".svg", ".html")
 
@@ -38,9 +38,7 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
     """
     plot = options.get("plot")
     if plot is not None and not plot.lower().endswith(PICTURES):
-        raise InputError(
-            complaint("--plot", f"must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}", plot)
-        )
+        raise InputError.of("--plot", f"must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}", plot)
     from icefield.rows.files import FORMATS  # not for who only asks for help
 
     files, folders, globs = _read_files(inputs)
@@ -51,24 +49,22 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
             continue
         option = "-o" if name == "output" else "--" + name.removesuffix("_path")
         if not Path(path).parent.is_dir():
-            raise InputError(complaint(option, "lies in a folder that does not exist", path))
+            raise InputError.of(option, "lies in a folder that does not exist", path)
         # Written beside its place and then put there, so the folder matters too.
         ways = [path, Path(path).parent] if Path(path).exists() else [Path(path).parent]
         if not _is_special(path) and not all(os.access(way, os.W_OK) for way in ways):
-            raise InputError(complaint(option, "cannot be written", path, "choose another folder"))
+            raise InputError.of(option, "cannot be written", path, "choose another folder")
         real = os.path.realpath(path)
         if name != "checkpoint" and any(_is_same(path, other) for other in files):
-            raise InputError(complaint(option, "would overwrite what is read", path, "choose another name"))
+            raise InputError.of(option, "would overwrite what is read", path, "choose another name")
         if Path(path).suffix.lower() in FORMATS and (
             any(Path(real).is_relative_to(folder) for folder in folders)
             or any(_matches(real, pattern) for pattern in globs)
         ):
-            raise InputError(
-                complaint(option, "lies among the files of DATA, and would be read as one of them the next time", path,
-                          "choose another folder")
-            )  # fmt: skip
+            raise InputError.of(option, "lies among the files of DATA, and would be read as one of them the next time", path,
+                                "choose another folder")  # fmt: skip
         if real in taken and not _is_special(path):
-            raise InputError(complaint(option, f"names the file of {taken[real]} too", path, "choose another name"))  # fmt: skip
+            raise InputError.of(option, f"names the file of {taken[real]} too", path, "choose another name")  # fmt: skip
         taken[real] = option
 
 

@@ -21,7 +21,7 @@ import webbrowser
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from icefield.errors import InputError, InputTypeError, MissingDependencyError, complaint
+from icefield.errors import InputError, InputTypeError, MissingDependencyError
 from icefield.explore.controller import Controller
 from icefield.explore.messages import LARGEST, VERSION, AnswerPart, BadMessage, parsed
 from icefield.explore.session import Session
@@ -81,14 +81,10 @@ class ExplorerServer:
         import uvicorn
 
         if not isinstance(host, str) or not host:
-            raise InputTypeError(
-                complaint("host", "must be an address to listen at", host, 'write host="127.0.0.1"')
-            )
+            raise InputTypeError.of("host", "must be an address to listen at", host, 'write host="127.0.0.1"')
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
-            raise InputError(
-                complaint(
-                    "port", "must be a number from 0 to 65535", port, "write port=0 for any that is free"
-                )
+            raise InputError.of(
+                "port", "must be a number from 0 to 65535", port, "write port=0 for any that is free"
             )
         self.controller, self.host, self.idle = controller, host, idle
         self.token = secrets.token_urlsafe(32) if token is None else token
@@ -100,8 +96,8 @@ class ExplorerServer:
             self._socket.bind((host, port))
         except OSError as error:
             self._socket.close()
-            raise InputError(
-                complaint("port", f"cannot be listened at: {error.strerror or error}", port, "write port=0")
+            raise InputError.of(
+                "port", f"cannot be listened at: {error.strerror or error}", port, "write port=0"
             ) from error
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import InputError, did_you_mean
 from icefield.plots.oneway import one_way_panel
 from icefield.plots.options import Options
 from icefield.plots.panels import Panel, Picture, said_of_bands, with_shared_values
@@ -103,7 +103,7 @@ def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
     """Small multiples, in the order given, on one y axis."""
     panels: list[Panel] = []
     if not effects:
-        raise InputError(complaint("features", "leaves nothing to draw", list(effects)))
+        raise InputError.of("features", "leaves nothing to draw", list(effects))
     shown = [viewed(effect, options) for effect in effects]
     for effect in shown:
         # Counts below the levels' names are too much for small panels.
@@ -145,10 +145,10 @@ def chosen_outputs(effect: Effect, options: Options) -> list[int]:
         elif str(name) in [str(n) for n in names]:
             found.append([str(n) for n in names].index(str(name)))
         else:
-            raise InputError(complaint("outputs", "names no output", name, did_you_mean(name, names)))
+            raise InputError.of("outputs", "names no output", name, did_you_mean(name, names))
     if not found:
-        raise InputError(
-            complaint("outputs", "must name at least one output", options.outputs, did_you_mean("", names))
+        raise InputError.of(
+            "outputs", "must name at least one output", options.outputs, did_you_mean("", names)
         )
     return found
 
@@ -221,9 +221,7 @@ def _group_series(output: int, groups: Mapping[str, Effect]) -> list[Series]:
 
 def _surfaces(facets: list[tuple[str, Series]], whole: Effect, options: Options, named: bool) -> Picture:
     if options.x_scale == "log":
-        raise InputError(
-            complaint("x_scale", "is for pictures of one feature", options.x_scale, "leave it out")
-        )
+        raise InputError.of("x_scale", "is for pictures of one feature", options.x_scale, "leave it out")
     series = [one for _, one in facets]
     scale = surface_scale(series, options, named)
     if len(facets) > 1 and options.data == "auto":

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icefield.counts import counted
 from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import InputError, did_you_mean
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
 from icefield.plots.palette import SEQUENTIAL
@@ -177,13 +177,11 @@ def _natural(values: NDArray[Any], texts: NDArray[Any], text: str) -> Any:
 def _row_values(effect: Effect, column: Any) -> NDArray[Any]:
     known = effect.row_values or {}
     if column not in known:
-        raise InputError(
-            complaint(
-                "color_by",
-                "names a column whose values this effect does not carry",
-                column,
-                did_you_mean(column, known) if known else "compute it with Explainer.ice(...)",
-            )
+        raise InputError.of(
+            "color_by",
+            "names a column whose values this effect does not carry",
+            column,
+            did_you_mean(column, known) if known else "compute it with Explainer.ice(...)",
         )
     return np.asarray(known[column])
 
@@ -216,10 +214,8 @@ def _highlighted(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
     for label, item in items:
         if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
             if int(item) not in where:
-                raise InputError(
-                    complaint("highlight", "names a row whose curve was not kept", item,
-                              f"compute it with Explainer.ice(..., rows=[{item}, ...])")
-                )  # fmt: skip
+                raise InputError.of("highlight", "names a row whose curve was not kept", item,
+                                    f"compute it with Explainer.ice(..., rows=[{item}, ...])")  # fmt: skip
             found.append(
                 (name_text(label) if label is not None else f"row {counted(int(item))}", where[int(item)])
             )
@@ -239,13 +235,9 @@ def _row_named(effect: Effect, name: Any) -> int:
         if len(hits) == 1:
             return hits[0]
         if len(hits) > 1:
-            raise InputError(
-                complaint(
-                    "highlight", f"names {len(hits)} of the kept rows", name, "pass a row's position in X"
-                )
+            raise InputError.of(
+                "highlight", f"names {len(hits)} of the kept rows", name, "pass a row's position in X"
             )
         texts.update(v for v in listed.tolist() if isinstance(v, str))
-    raise InputError(
-        complaint("highlight", "names no kept row", name,
-                  did_you_mean(name, sorted(texts)) if texts else "pass a row's position in X")
-    )  # fmt: skip
+    raise InputError.of("highlight", "names no kept row", name,
+                        did_you_mean(name, sorted(texts)) if texts else "pass a row's position in X")  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from icefield.data.columns import NUMERIC_KINDS
 from icefield.data.distribution import Marginal
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.plots.coordinates import MISSING_GAP, Coordinates
 from icefield.plots.individual import Colouring, drawn_points, individual_marks
 from icefield.plots.levels import Levels, arranged
@@ -75,10 +75,8 @@ def one_way_panel(
     legend_title : what the labels of the series are values of
     """
     if options.kind not in ("auto", *ONE_WAY_KINDS):
-        raise InputError(
-            complaint(
-                "kind", f"must be one of {', '.join(map(repr, ONE_WAY_KINDS))} for one feature", options.kind
-            )
+        raise InputError.of(
+            "kind", f"must be one of {', '.join(map(repr, ONE_WAY_KINDS))} for one feature", options.kind
         )
     effects = [s.effect for s in series]
     # The whole knows the order of all levels, of which a group or a model may have only some.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.effect import Effect
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.data_regions import data_marks, mask_of
 from icefield.plots.geometry import inside_polygon
@@ -68,15 +68,11 @@ def two_way_panel(
 def chosen_kind(effect: Effect, options: Options) -> str:
     """Which of the two-way kinds to draw, from what was asked and the features' kinds."""
     if options.kind not in ("auto", *TWO_WAY_KINDS):
-        raise InputError(
-            complaint(
-                "kind", f"must be one of {', '.join(map(repr, TWO_WAY_KINDS))} for two features", options.kind
-            )
+        raise InputError.of(
+            "kind", f"must be one of {', '.join(map(repr, TWO_WAY_KINDS))} for two features", options.kind
         )
     if options.data in ("rug", "deciles"):
-        raise InputError(
-            complaint("data", "must be 'histogram', 'points' or None for two features", options.data)
-        )
+        raise InputError.of("data", "must be 'histogram', 'points' or None for two features", options.data)
     both = all(effect.ordered)
     known = [len(g) - gone for g, gone in zip(effect.grid, effect.missing_last)]
     if options.kind == "auto":
@@ -85,10 +81,8 @@ def chosen_kind(effect: Effect, options: Options) -> str:
         levels = [len(g) for g, ordered in zip(effect.grid, effect.ordered) if not ordered]
         return "lines" if any(effect.ordered) and levels[0] <= LEVELS_AS_LINES else "heatmap"
     if options.kind in ("contour", "surface") and not (both and min(known) >= 2):
-        raise InputTypeError(
-            complaint("kind", "needs two features of numbers or times with at least two grid values each",
-                      options.kind, "write kind='heatmap' or kind='lines'")
-        )  # fmt: skip
+        raise InputTypeError.of("kind", "needs two features of numbers or times with at least two grid values each",
+                                options.kind, "write kind='heatmap' or kind='lines'")  # fmt: skip
     return options.kind
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.effect import Effect
 from icefield.effect.learner_interval import RefitSpread
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Float
 from icefield.wording.values import printed_value
@@ -61,7 +61,7 @@ def group_differences(refits: Refits, effect: Effect, how: str) -> Tests:
     """Whether a feature's centred curves are the same in every pair of groups."""
     labels = [label for label, group in effect.groups.items() if np.isfinite(_curves(group)).all()]
     if len(labels) < 2:
-        raise InputError(complaint("by", "must have two groups with rows in every half", labels))
+        raise InputError.of("by", "must have two groups with rows in every half", labels)
     tested = []
     for one, other in combinations(labels, 2):
         a, b = effect.groups[one], effect.groups[other]

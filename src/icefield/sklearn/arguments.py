@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.sklearn.internals import REFUSES_INTEGERS, UNKNOWN_COLUMN, WARNS_OF_INTEGERS, array_of_objects
 
 BOOSTING = (GradientBoostingClassifier, GradientBoostingRegressor)
@@ -54,10 +54,8 @@ def rows_of(X: Any) -> Any:
         return X
     if hasattr(X, "__array__"):
         kind = f"{type(X).__module__.split('.')[0]} {type(X).__name__}"
-        raise InputTypeError(
-            complaint("X", f"must be a numpy array, a pandas frame, a sparse matrix or lists, got a {kind}",
-                      hint="icefield.Explainer takes polars and pyarrow as they are")
-        )  # fmt: skip
+        raise InputTypeError.of("X", f"must be a numpy array, a pandas frame, a sparse matrix or lists, got a {kind}",
+                                hint="icefield.Explainer takes polars and pyarrow as they are")  # fmt: skip
     return array_of_objects(X)
 
 
@@ -127,11 +125,9 @@ def method_of(
             f"Got {response_method}. Try method='brute'."
         )
     if (outputs := getattr(estimator, "n_outputs_", 1)) > 1:
-        raise InputError(
-            complaint("method", f"cannot be recursion (as 'auto' is here) for the {outputs} outputs of a "
-                      f"{type(estimator).__name__}: scikit-learn's mixes them up in one curve", method,
-                      hint="write method='brute', which gives a curve for each output")
-        )  # fmt: skip
+        raise InputError.of("method", f"cannot be recursion (as 'auto' is here) for the {outputs} outputs of a "
+                            f"{type(estimator).__name__}: scikit-learn's mixes them up in one curve", method,
+                            hint="write method='brute', which gives a curve for each output")  # fmt: skip
     return "recursion", "decision_function"
 
 
@@ -145,7 +141,7 @@ def column_positions(X: Any, features: Any) -> tuple[list[int], list[Any]]:
     """Positions of the asked columns, and what the caller called each of them."""
     positions = _positions(X, features)
     if not positions:
-        raise ValueError(complaint("features", "must name at least one column", features))
+        raise ValueError.of("features", "must name at least one column", features)
     names = [features] if np.isscalar(features) else list(features)
     # A mask, or a tuple within the list, has other entries than columns: those go by position.
     masked = any(isinstance(name, (bool, np.bool_)) for name in names)

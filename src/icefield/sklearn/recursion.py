@@ -27,7 +27,7 @@ from sklearn.utils.extmath import cartesian
 
 from icefield.core.question import Axis
 from icefield.data.frame import Table, table_of
-from icefield.errors import EngineError, InputError, complaint
+from icefield.errors import EngineError, InputError
 from icefield.forest import CannotRead, TreeModel, self_check
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 from icefield.sklearn.exact import recursion_pays, size_of
@@ -56,8 +56,8 @@ def training_dependence(
             return _from_trees(estimator, X, positions, values)
         except (CannotRead, EngineError, ValueError) as reason:
             if ours_only:
-                raise InputError(
-                    complaint("method", f"cannot be 'recursion' here: {reason}", hint="write method='brute'")
+                raise InputError.of(
+                    "method", f"cannot be 'recursion' here: {reason}", hint="write method='brute'"
                 ) from reason
     assert walk is not None
     average = walk(cartesian(list(values)), np.asarray(positions, dtype=np.intp))
