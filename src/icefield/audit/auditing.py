@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from icefield.audit.row_steps import (
     model_column,
 )
 from icefield.audit.structure import structure_of
+from icefield.core.study import Study
 from icefield.data.columns import object_array
 from icefield.data.features import Feature, listed_features
 from icefield.data.frame import table_of
@@ -39,7 +41,6 @@ from icefield.statistics.tables import labels_column
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.core.study import Study
     from icefield.forest.tree_model import TreeModel
 
 INCREASING, DECREASING = "increasing", "decreasing"
@@ -109,7 +110,7 @@ def audit(
     together = [tuple(_label(study, one) for one in group) for group in known.together]
     broken = () if structure is None or not together else tuple(structure.broken(together))
     flipped = []
-    for one in [] if flips is None else [flips] if isinstance(flips, (str, int)) else list(flips):
+    for one in _names(() if flips is None else flips):
         flipped += flips_of(study, one, threshold, worst, chosen.positions)
     limits = auditor.bounds(bounds, seconds) if bounds else ()
     settings = {
@@ -137,12 +138,15 @@ def audit(
     )  # fmt: skip
 
 
+def _names(given: Any) -> list[Any]:
+    return [given] if isinstance(given, (str, int)) else list(given)
+
+
 def _directions(study: Study, increasing: Any, decreasing: Any) -> dict[Any, int]:
     """What the caller wants, by column."""
     found: dict[Any, int] = {}
     for parameter, given, sign in (("increasing", increasing, 1), ("decreasing", decreasing, -1)):
-        names = [given] if isinstance(given, (str, int)) else list(given)
-        for name in names:
+        for name in _names(given):
             label = model_column(study, name, parameter)
             feature = study.feature(label)
             if not has_order(feature):
@@ -213,8 +217,6 @@ def _mixes_outputs(study: Study) -> bool:
 
 def _margins(study: Study) -> Study | None:
     """The same study on the raw scale; None where the model has none, or none with the same outputs."""
-    from icefield.core.study import Study as StudyClass
-
     model = study.model
     try:
         raw = read_model(
@@ -224,7 +226,7 @@ def _margins(study: Study) -> Study | None:
         return None
     if len(raw.all_outputs) != len(model.all_outputs):
         return None
-    return StudyClass.of(replace(raw, selected=model.selected), study.rows, study.choices)
+    return Study.of(replace(raw, selected=model.selected), study.rows, study.choices)
 
 
 def _everywhere(auditors: Sequence[_Auditor], seconds: float) -> list[Everywhere]:
@@ -276,9 +278,7 @@ class _Auditor:
     ) -> None:
         _check_numbers(found)
         self.study, self.found, self.directions, self.sources = study, list(found), directions, sources
-        self._space: InputSpace | None = None
         self._domains: dict[int, Domain] = {}
-        self._rows: Float | None = None
         self._until = 0.0
 
     def sign(self, label: Any, output: int) -> int:
@@ -305,13 +305,8 @@ class _Auditor:
         # What was asked for comes first: it gets what time it needs.
         questions.sort(key=lambda q: self.sign(q.steps.feature.label, q.output) != q.sign)
         self._until = time.monotonic() + seconds
-        open_questions, answers = [], {}
-        for question in questions:
-            answer = self._by_rows(question)
-            if answer is None:
-                open_questions.append(question)
-            else:
-                answers[id(question)] = answer
+        answers = {id(q): answer for q in questions if (answer := self._by_rows(q)) is not None}
+        open_questions = [q for q in questions if id(q) not in answers]
         for number, question in enumerate(open_questions):
             left = max(0.0, self._until - time.monotonic())
             until = time.monotonic() + left / max(1, len(open_questions) - number)
@@ -389,13 +384,11 @@ class _Auditor:
             return 0, 1 if selected else -1
         return (selected, 1) if len(self.study.model.all_outputs) == trees.forest.n_outputs else None
 
-    @property
+    @cached_property
     def space(self) -> InputSpace:
-        if self._space is None:
-            trees = self.study.plan.trees
-            assert trees is not None
-            self._space = space_of(self.study, trees)
-        return self._space
+        trees = self.study.plan.trees
+        assert trees is not None
+        return space_of(self.study, trees)
 
     def _domain(self, output: int) -> Domain:
         if output not in self._domains:
@@ -407,34 +400,29 @@ class _Auditor:
         return self._domains[output]
 
     def _variable(self, feature: Feature) -> int | None:
-        for place, variable in enumerate(self.space.variables):
-            if variable.name == feature.label and variable.is_interval:
-                return place
-        return None
+        named = (v.name == feature.label and v.is_interval for v in self.space.variables)
+        return next((place for place, its_own in enumerate(named) if its_own), None)
 
-    def _encoded(self, trees: TreeModel) -> Float:
-        if self._rows is None:
-            table = self.study.sample.table.select(self.study.model.columns)
-            self._rows = np.asarray(trees.encode(table.slice(0, min(NEAREST_ROWS, table.n_rows))), np.float64)
-        return self._rows
+    @cached_property
+    def _encoded(self) -> Float:
+        """Rows as the forest sees them."""
+        table = self.study.sample.table.select(self.study.model.columns)
+        table = table.slice(0, min(NEAREST_ROWS, table.n_rows))
+        return np.asarray(self.space.trees.encode(table), np.float64)
 
     def _input(self, question: _DirectionQuestion, place: int, verdict: Verdict) -> CounterExample | None:
         """The found box as an input near the data, with what the model itself predicts of it."""
-        trees = self.study.plan.trees
-        if trees is None or verdict.box is None:
-            return None
         box = verdict.box
+        if box is None:
+            return None
+        variable = self.space.variables[place]
         free = Boxes(box.low.copy(), box.high.copy(), box.missing.copy(), box.levels)
-        free.low[0, place], free.high[0, place], free.missing[0, place] = (
-            0,
-            self.space.variables[place].size,
-            True,
-        )
-        row, changes, named = input_in(self.space, free, self._encoded(trees))
+        free.low[0, place], free.high[0, place], free.missing[0, place] = 0, variable.size, True
+        row, changes, named = input_in(self.space, free, self._encoded)
         if not named:
             return None
-        values = self.space.variables[place].values
-        example = Example(row, verdict.step, values[verdict.cells[0]], values[verdict.cells[1]])
+        before, after = (variable.values[cell] for cell in verdict.cells)
+        example = Example(row, verdict.step, before, after)
         return self._example(question.steps, question.output, example, question.sign, changes)
 
     def _example(
@@ -501,42 +489,33 @@ class _Auditor:
             places = [v for v, variable in enumerate(self.space.variables) if variable.name == label]
             column = study.column(study.feature(name))
             if column.kind == "categorical" and isinstance(wanted, Sequence):
+                levels = column.levels.tolist()
                 for level in wanted:
-                    if level not in column.levels.tolist():
-                        raise InputError.of(
-                            "bounds",
-                            f"names no level of {name!r}",
-                            level,
-                            did_you_mean(level, column.levels.tolist()),
-                        )
+                    if level not in levels:
+                        hint = did_you_mean(level, levels)
+                        raise InputError.of("bounds", f"names no level of {name!r}", level, hint)
             if not places:
                 if study.plan.trees is not None and label not in self._used(study.plan.trees):
                     continue
                 raise InputError.of(
                     "bounds", "names a feature that is transformed before the trees see it", name
                 )
-            variable = self.space.variables[places[0]]
+            place = places[0]
+            variable, pair = self.space.variables[place], f"must give {name!r} a pair (lowest, highest)"
             if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Sequence) or not len(wanted):
-                raise InputError.of(
-                    "bounds", f"must give {name!r} a pair (lowest, highest) or a list of levels", wanted
-                )
+                raise InputError.of("bounds", f"{pair} or a list of levels", wanted)
             if not variable.is_interval:
                 known = variable.values.tolist()
-                start, stop = self.space.word_start[places[0]], self.space.word_start[places[0] + 1]
+                start, stop = self.space.word_start[place], self.space.word_start[place + 1]
                 box.levels[0, start:stop] &= packed_levels(np.array([v in list(wanted) for v in known]))
                 continue
             if len(wanted) != 2 or not wanted[0] <= wanted[1]:
-                raise InputError.of(
-                    "bounds", f"must give {name!r} a pair (lowest, highest)", wanted, "write (18, 30)"
-                )
-            cells = variable.values.astype(np.float64)
-            box.low[0, places[0]] = min(
-                int(np.searchsorted(cells, float(wanted[0]), side="left")), len(cells) - 1
-            )
-            box.high[0, places[0]] = min(
-                int(np.searchsorted(cells, float(wanted[1]), side="left")) + 1, len(cells)
-            )
-            box.missing[0, places[0]] = False
+                raise InputError.of("bounds", pair, wanted, "write (18, 30)")
+            low, high = np.searchsorted(
+                variable.values.astype(np.float64), [float(end) for end in wanted]
+            ).tolist()
+            box.low[0, place], box.high[0, place] = min(low, variable.size - 1), min(high + 1, variable.size)
+            box.missing[0, place] = False
         return box
 
     # --- the table -----------------------------------------------------------------------------

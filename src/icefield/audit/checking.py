@@ -61,23 +61,13 @@ class Check(ResultTable):
         library: str,
         record: Mapping[str, Any],
     ) -> Check:
-        columns = {
-            "feature": labels_column([one.feature for one in statements]),
-            **{
-                name: object_array([getattr(one, name) for one in statements])
-                for name in ("expectation", "expected", "found", "result", "detail")
-            },
-        }
+        told = ("expectation", "expected", "found", "result", "detail")
+        columns = {name: object_array([getattr(one, name) for one in statements]) for name in told}
+        columns = {"feature": labels_column([one.feature for one in statements]), **columns}
         counts = {kind: sum(one.result == kind for one in statements) for kind in (PASS, FAIL, BORDERLINE)}
         said = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
-        return cls(
-            columns,
-            f"{title}: {said or 'nothing asked'}",
-            tuple(notes),
-            library,
-            statements=tuple(statements),
-            record=record,
-        )
+        title = f"{title}: {said or 'nothing asked'}"
+        return cls(columns, title, tuple(notes), library, statements=tuple(statements), record=record)
 
     @property
     def ok(self) -> bool:
@@ -105,16 +95,15 @@ class Check(ResultTable):
         skipped = sum(one.result == BORDERLINE for one in self.statements)
         cases = []
         for one in self.statements:
-            name = f"{one.feature} {one.expectation}".strip()
-            body = ""
+            name, body = f"{one.feature} {one.expectation}".strip(), ""
+            hedge = "borderline: " if one.result == BORDERLINE else ""
+            message = quoteattr(_xml(f"{hedge}expected {one.expected}, found {one.found}"))
             if one.result == FAIL:
-                text = f"expected {one.expected}, found {one.found}"
-                body = f"<failure message={quoteattr(_xml(text))}>{xml_escape(_xml(one.detail))}</failure>"
+                body = f"<failure message={message}>{xml_escape(_xml(one.detail))}</failure>"
             elif one.result == BORDERLINE:
-                body = f"<skipped message={quoteattr(_xml(f'borderline: expected {one.expected}, found {one.found}'))}/>"
-            cases.append(
-                f'  <testcase classname="icefield.check" name={quoteattr(_xml(name))}>{body}</testcase>'
-            )
+                body = f"<skipped message={message}/>"
+            name = quoteattr(_xml(name))
+            cases.append(f'  <testcase classname="icefield.check" name={name}>{body}</testcase>')
         text = "\n".join([
             '<?xml version="1.0" encoding="UTF-8"?>',
             f'<testsuite name="icefield check" tests="{len(cases)}" failures="{failed}" errors="0" skipped="{skipped}">',

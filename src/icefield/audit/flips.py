@@ -11,7 +11,7 @@ from icefield.audit.row_steps import model_column, tolerance_of
 from icefield.core.question import Question
 from icefield.core.rows import Block
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
-from icefield.data.features import nearest_points
+from icefield.data.features import feature_column, nearest_points
 from icefield.data.grid import Grid
 from icefield.errors import InputError
 from icefield.typing import Float
@@ -47,8 +47,6 @@ def flips_of(study: Study, asked: Any, threshold: float | None, worst: int, rows
     own_answer, answer = study.answers([own_question, moved], Block(block.table))
     own = np.asarray(own_answer.curves).reshape(len(study.model.outputs), -1)
     curves = np.asarray(answer.curves)
-    from icefield.data.features import feature_column
-
     at, has = nearest_points(values, feature_column(feature, block.table))
     labels = [None if is_missing_value(v) else v for v in values.tolist()]
     return [
