@@ -41,6 +41,10 @@ class Statement:
     result: str
     detail: str = ""
 
+    def __str__(self) -> str:
+        said = f"expected {self.expected}, found {self.found}. {self.detail}".rstrip()
+        return f"{self.feature} {self.expectation}: {said}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Check(ResultTable):

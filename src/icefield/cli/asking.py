@@ -7,7 +7,8 @@ answer goes. What cannot be written, and what does not fit together, is refused 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any
 
@@ -55,8 +56,6 @@ _SHARED: list[Callable[[Any], Any]] = [
 
 
 _PLAIN = ("scale", "engine", "threads", "seed", "row_by_row")  # which an Explainer takes as they are
-NOT_STREAMED = "--checkpoint is for DATA that is streamed: a folder, a glob, several files or a URL."
-NO_STORE = "--storage-option is for DATA in a store: a URL such as s3://bucket/rows."
 BY = click.option("--by", metavar="COLUMN", help="One curve per value of this column.")
 
 
@@ -86,14 +85,25 @@ _OUTPUTS: list[Callable[[Any], Any]] = [
     _file_option("json", "JSON"),
     _file_option("parquet", "Parquet"),
 ]
-FEATURES = click.option(
-    "-f",
-    "--feature",
-    "features",
-    multiple=True,
-    metavar="FEATURE",
-    help="Only this feature; repeat for more.",
-)
+
+
+def repeated(
+    *names: str, help: str, metavar: str = "FEATURE", required: bool = False
+) -> Callable[[Any], Any]:
+    """An option that may be given several times."""
+    return click.option(
+        *names, multiple=True, metavar=metavar, required=required, help=f"{help}; repeat for more."
+    )
+
+
+def output_option(help: str, folder: bool = False, **more: Any) -> Callable[[Any], Any]:
+    """``-o``: the one file or folder that a command writes."""
+    default = more.get("default")
+    kind = click.Path(file_okay=not folder, dir_okay=folder, allow_dash=default == "-")
+    return click.option("-o", "--output", type=kind, help=help, show_default=default is not None, **more)
+
+
+FEATURES = repeated("-f", "--feature", "features", help="Only this feature")
 
 
 def question(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,7 +117,6 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
     def answered(model: str, data: str, options: dict[str, Any]) -> Any:
         from icefield.cli.data_files import check_columns
         from icefield.cli.loading import check_model_file, is_imported
-        from icefield.cli.model_data import refusals_explained
         from icefield.cli.streamed_data import is_streamed
 
         options.pop("debug")  # read by `run`, before click parses
@@ -123,16 +132,11 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
             check_columns(data, options)
         refitted = refitting(options)
         if others:
-            if options.pop("on") is not None:
+            if options["on"] is not None:
                 raise click.UsageError("--on is for one model: leave it out where several are compared.")
             return function(_of_each(others, data, files, options), **options)
-        if options["on"] is not None or is_streamed(files):
-            return function(refitted(_streamed(model, files, options)()), **options)
-        options.pop("on")
-        _check_in_memory(options)
-        explain = _prepared(model, data, options)
-        with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
-            return function(refitted(explain()), **options)
+        with _explained(model, data, files, options) as explainer:
+            return function(refitted(explainer), **options)
 
     for option in reversed(_SHARED):
         command = option(command)
@@ -147,9 +151,6 @@ def _of_each(
     models: dict[str, str], data: str, files: tuple[str, ...], options: dict[str, Any]
 ) -> dict[str, Any]:
     """An Explainer of every model, all with the same options; of these the shared ones are used up."""
-    from icefield.cli.model_data import refusals_explained
-    from icefield.cli.streamed_data import is_streamed
-
     found, left = {}, options
     if data == "-":
         raise click.UsageError(
@@ -157,24 +158,32 @@ def _of_each(
         )
     for name, model in models.items():
         left = dict(options)
-        if is_streamed(files):
-            found[name] = _streamed(model, files, left)()
-            continue
-        _check_in_memory(left)
-        explain = _prepared(model, data, left)
-        with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
-            found[name] = explain()
+        with _explained(model, data, files, left) as found[name]:
+            pass
     for used in set(options) - set(left):
         del options[used]
     return found
 
 
-def _check_in_memory(options: dict[str, Any]) -> None:
-    """Take away what only streams and stores use; an error where it was given."""
+@contextmanager
+def _explained(model: str, data: str, files: tuple[str, ...], options: dict[str, Any]) -> Iterator[Any]:
+    """An Explainer by the shared options, which are used up; inside, what the model refuses of the rows is said with where that is."""
+    from icefield.cli.model_data import refusals_explained
+    from icefield.cli.streamed_data import is_streamed
+
+    if options["on"] is not None or is_streamed(files):
+        yield _streamed(model, files, options)
+        return
+    options.pop("on")
     if options.pop("checkpoint") is not None:
-        raise click.UsageError(NOT_STREAMED)
+        raise click.UsageError(
+            "--checkpoint is for DATA that is streamed: a folder, a glob, several files or a URL."
+        )
     if options.pop("storage_options"):
-        raise click.UsageError(NO_STORE)
+        raise click.UsageError("--storage-option is for DATA in a store: a URL such as s3://bucket/rows.")
+    explain = _prepared(model, data, options)
+    with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
+        yield explain()
 
 
 def _storage_options(given: tuple[str, ...]) -> dict[str, str] | None:
@@ -206,8 +215,8 @@ def _all_data(data: str, options: dict[str, Any]) -> tuple[str, ...]:
     return data, *further
 
 
-def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> partial[Any]:
-    """A call that makes the Explainer of rows that are streamed; columns beside the features go by name."""
+def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> Any:
+    """The Explainer of rows that are streamed; columns beside the features go by name."""
     from icefield.cli.loading import load_model
     from icefield.cli.name_options import given_names, given_units
     from icefield.cli.streamed_data import streamed_data
@@ -231,8 +240,7 @@ def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> pa
 
         source = data_on(engine, loaded, files, options["threads"])
     head = source.table(first_rows(source, source.schema.names))
-    return partial(
-        _explainer,
+    return _explainer(
         model=loaded,
         X=source,
         target=None if target is None else Spelled(target),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -119,12 +121,8 @@ def with_groups(frame: Any, explainer: Any) -> Any:
         return frame
     codes = groups.codes[table["row"].to_numpy()]
     labels = [printed_value(label) for label in groups.labels]
-    column = nw.new_series(
-        "group",
-        [None if code < 0 else labels[code] for code in codes],
-        nw.String(),
-        backend=table.implementation,
-    )
+    own = [None if code < 0 else labels[code] for code in codes]
+    column = nw.new_series("group", own, nw.String(), backend=table.implementation)
     return table.with_columns(column).to_native()
 
 
@@ -186,21 +184,29 @@ def show(
     if any(files.values()):
         _write((table or found.to_frame)(), record, **files)
     elif plot is None:
-        text = printable(repr(found))
-        with aloud():
-            click.echo(text)
-    if not quiet:
-        _say_written(plot, files)
+        print_lines(repr(found))
+    say_written(quiet, plot, *files.values())
 
 
 def show_report(report: Any, path: str, quiet: bool) -> None:
     """Write a report's page, and print what it says first."""
     report.save(path)
+    print_lines(*report.findings)
+    say_written(quiet, path)
+
+
+def print_lines(*texts: str) -> None:
+    """Print on standard output."""
     with aloud():
-        for sentence in report.findings:
-            click.echo(printable(sentence))
-    if not quiet:
-        click.echo(f"wrote {path}", err=True)
+        for text in texts:
+            click.echo(printable(text))
+
+
+def say_written(quiet: bool, *paths: str | None) -> None:
+    """Name the files that were written."""
+    for path in paths:
+        if not quiet and path is not None and path != "-":
+            click.echo(f"wrote {path}", err=True)
 
 
 def _draw(drawable: Any, path: str) -> None:
@@ -261,20 +267,8 @@ def _write(
 
 
 def _json_text(rows: list[dict[str, Any]]) -> str:
-    import json
-    import math
-
     def plain(value: Any) -> Any:
-        if hasattr(value, "item"):
-            value = value.item()
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
-        return value
+        value = value.item() if hasattr(value, "item") else value
+        return None if isinstance(value, float) and not math.isfinite(value) else value
 
     return json.dumps([{k: plain(v) for k, v in row.items()} for row in rows], default=str, indent=1)
-
-
-def _say_written(plot: str | None, files: dict[str, Any]) -> None:
-    for path in (plot, *files.values()):
-        if path is not None and path != "-":
-            click.echo(f"wrote {path}", err=True)

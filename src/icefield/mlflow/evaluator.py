@@ -13,16 +13,8 @@ from icefield.explainer import Explainer
 from icefield.mlflow import FOLDER, log
 
 SETTINGS = ("features", "report", "effects", "folder")  # of `evaluator_config`, as in `log`
-EXPLAINED = (
-    "target",
-    "scale",
-    "names",
-    "units",
-    "target_name",
-    "engine",
-    "seed",
-    "threads",
-)  # as in `Explainer`
+# As in `Explainer`.
+EXPLAINED = ("target", "scale", "names", "units", "target_name", "engine", "seed", "threads")
 
 
 class ReportArtifact(EvaluationArtifact):
