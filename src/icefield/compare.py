@@ -102,13 +102,8 @@ class Comparison(Mapping[Any, Any]):
         return self._asked("ale", features, bins=bins, level_order=level_order, rows=rows, by=by)
 
     def _asked(self, question: str, features: tuple[Any, ...], **options: Any) -> Comparison:
-        if self.of_effects:
-            raise InputTypeError(
-                f"This comparison holds Effects, which answer no further questions. Hint: {question}() needs "
-                "icefield.compare of Explainers."
-            )
         answers: dict[Any, Effect] = {}
-        for name, explainer in self._members.items():
+        for name, explainer in self._explainers(question).items():
             answers[name] = getattr(explainer, question)(*features, **options)
             if "grid" in options and options["grid"] is None:
                 # The same points for all, or a table could not put the models side by side.
@@ -206,12 +201,7 @@ class Comparison(Mapping[Any, Any]):
         """
         from icefield.report import write_report
 
-        if self.of_effects:
-            raise InputTypeError(
-                "This comparison holds Effects, which answer no further questions. Hint: report() needs "
-                "icefield.compare of Explainers."
-            )
-        studies = {name: explainer.study for name, explainer in self._members.items()}
+        studies = {name: explainer.study for name, explainer in self._explainers("report").items()}
         return write_report(
             studies, path, features=features, title=title, rows=rows, data_name=data_name, static=static
         )
@@ -261,21 +251,25 @@ class Comparison(Mapping[Any, Any]):
             if other == name:
                 continue
             _check_same_grid(effects, name, other)
+            label = f"difference in {effect.scale_label}"
             found[other] = replace(
-                effect.averages_only(),
-                average=effect.average - base.average,
-                spread=Spread(),
-                predictions=replace(
-                    effect.predictions, scale_label=f"difference in {effect.scale_label}", positive=False
-                ),
-                groups={},
-            )
+                effect.averages_only(), average=effect.average - base.average, spread=Spread(), groups={},
+                predictions=replace(effect.predictions, scale_label=label, positive=False),
+            )  # fmt: skip
         return Comparison(found)
 
     def _effects(self, method: str) -> dict[Any, Effect]:
         if not self.of_effects:
             raise InputTypeError(
                 f"{method}() needs effects. Hint: ask first, comparison.partial_dependence(...).{method}()."
+            )
+        return self._members
+
+    def _explainers(self, method: str) -> dict[Any, Any]:
+        if self.of_effects:
+            raise InputTypeError(
+                f"This comparison holds Effects, which answer no further questions. Hint: {method}() needs "
+                "icefield.compare of Explainers."
             )
         return self._members
 
@@ -381,6 +375,4 @@ def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> No
 
 
 def _same_points(a: Any, b: Any) -> bool:
-    if len(a) != len(b):
-        return False
     return [str(v) for v in a] == [str(v) for v in b]

@@ -145,9 +145,8 @@ class Explainer:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
         validate.choice("engine", engine, ("auto", "trees", "gpu", "brute"))
-        validate.count(
-            "threads", threads, optional=True, hint="leave it out, or write threads=None, for all there are"
-        )
+        hint = "leave it out, or write threads=None, for all there are"
+        validate.count("threads", threads, optional=True, hint=hint)
         validate.count("processes", processes, optional=True)
         validate.count("memory", memory)
         validate.count("seed", seed, least=0)
@@ -257,9 +256,8 @@ class Explainer:
                 raise InputError.of("precision", "works on averages only; quantiles and individual curves do not merge", precision,
                                     "choose the rows with rows=...")  # fmt: skip
             if self.model.across_rows:
-                raise not_row_by_row(
-                    self.model, "precision", "adds rows call by call", precision, "choose the rows with rows=..."
-                )  # fmt: skip
+                hint = "choose the rows with rows=..."
+                raise not_row_by_row(self.model, "precision", "adds rows call by call", precision, hint)
             effect = compute_to_precision(study, found, precision, grid=grid, rows=chosen)
             return self._supported(effect, features, support)
         kept = np.arange(study.sample.n_rows if chosen is None else len(chosen)) if individual else None
@@ -334,11 +332,8 @@ class Explainer:
         """
         from icefield.statistics.every_effect import every_effect
 
-        return Effects(
-            every_effect(
-                self.study, features, kind=kind, order=order, spread=spread, grid=grid, rows=rows, by=by
-            )
-        )
+        study = self.study
+        return Effects(every_effect(study, features, kind=kind, order=order, spread=spread, grid=grid, rows=rows, by=by))  # fmt: skip
 
     # --- statistics ----------------------------------------------------------------------------
 

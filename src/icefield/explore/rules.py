@@ -33,13 +33,12 @@ def _condition(
         raise BadMessage(f"{where} must have a column, and ge, le, in or missing.", where)
     column = one.get("column")
     if isinstance(column, str):
-        if column not in beside:
-            raise BadMessage(f"{where} names a column that is not there.", where)
-        levels = 0
-    elif isinstance(column, bool) or not isinstance(column, int) or not 0 <= column < len(columns):
-        raise BadMessage(f"{where} names a column that is not there.", where)
+        is_there = column in beside
     else:
-        levels = len(columns[column].levels)
+        is_there = isinstance(column, int) and not isinstance(column, bool) and 0 <= column < len(columns)
+    if not is_there:
+        raise BadMessage(f"{where} names a column that is not there.", where)
+    levels = 0 if isinstance(column, str) else len(columns[column].levels)
     found: dict[str, Any] = {"column": column}
     if "in" in one:
         members = one["in"]

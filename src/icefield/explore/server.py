@@ -19,12 +19,14 @@ import threading
 import time
 import webbrowser
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from icefield.errors import InputError, InputTypeError, MissingDependencyError
 from icefield.explore.controller import Controller
 from icefield.explore.messages import LARGEST, VERSION, AnswerPart, BadMessage, parsed
 from icefield.explore.session import Session
+from icefield.explore.slots import error_part
 from icefield.page import built
 
 if TYPE_CHECKING:
@@ -113,9 +115,8 @@ class ExplorerServer:
         return f"http://{self._authority()}/#{self.token}"
 
     def _authority(self) -> str:
-        shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(
-            self.host, f"[{self.host}]" if ":" in self.host else self.host
-        )
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        shown = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)
         return f"{shown}:{self.port}"
 
     def start(self) -> ExplorerServer:
@@ -129,10 +130,9 @@ class ExplorerServer:
     def wait(self) -> None:
         """Stay until interrupted, then end it."""
         try:
-            while self._thread is not None and self._thread.is_alive():
-                self._thread.join(0.2)
-        except KeyboardInterrupt:
-            pass
+            with suppress(KeyboardInterrupt):
+                while self._thread is not None and self._thread.is_alive():
+                    self._thread.join(0.2)
         finally:
             self.close()
 
@@ -194,11 +194,9 @@ class ExplorerServer:
         if self.host in ("0.0.0.0", "::"):
             # Told to listen everywhere: whoever reaches it by a plain address means it; names could be rebound.
             name, _, port = host.rpartition(":")
-            if (
-                port == str(self.port)
-                and name.strip("[]").replace(".", "").replace(":", "").isalnum()
-                and _is_address(name.strip("[]"))
-            ):
+            name = name.strip("[]")
+            plain = name.replace(".", "").replace(":", "").isalnum()  # no scope of an address
+            if port == str(self.port) and plain and _is_address(name):
                 return True
         return host in names
 
@@ -255,16 +253,7 @@ class ExplorerServer:
                 try:
                     asked = parsed(text if text is not None else message.get("bytes") or b"")
                 except BadMessage as error:
-                    send(
-                        AnswerPart(
-                            {
-                                "v": VERSION,
-                                "re": -1,
-                                "done": True,
-                                "error": {"kind": "input", "say": str(error), "field": ""},
-                            }
-                        )
-                    )
+                    send(error_part(-1, "input", str(error)))
                     continue
                 session.ask(asked, send)
         except TimeoutError:

@@ -8,6 +8,7 @@ one of its own beyond the end. Several effects (groups, models) share one set of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -83,23 +84,16 @@ class Coordinates:
 
     def up_to(self, high: float) -> Coordinates:
         """The same feature on an axis that ends earlier."""
-        other = object.__new__(Coordinates)
-        other.__dict__.update(self.__dict__)
+        other = copy(self)
         other.high = high
         other.missing = None if self.missing is None else other.beyond(high, MISSING_GAP)
         return other
 
     def categorical(self, levels: list[Any]) -> Coordinates:
         """The same feature as these levels, in this order."""
-        other = object.__new__(Coordinates)
-        other.__dict__.update(self.__dict__)
-        other.kind, other.ordered, other.missing, other.unit_name, other.log = (
-            "categorical",
-            False,
-            None,
-            "",
-            False,
-        )
+        other = copy(self)
+        other.kind, other.ordered, other.log = "categorical", False, False
+        other.missing, other.unit_name = None, ""
         other.levels, other.low, other.high = levels, -0.5, len(levels) - 0.5
         return other
 
@@ -118,17 +112,8 @@ class Coordinates:
         ticks = () if self.ordered else tuple(self.texts(self.levels))
         high = self.high if self.missing is None else self.missing
         meaning, unit = self.naming.meaning(self.feature), self.naming.unit(self.feature)
-        return Axis(
-            name,
-            self.axis_kind,
-            self.low,
-            high,
-            ticks,
-            self.missing,
-            meaning if self.ordered else "",
-            unit,
-            self.log,
-        )
+        meaning = meaning if self.ordered else ""
+        return Axis(name, self.axis_kind, self.low, high, ticks, self.missing, meaning, unit, self.log)
 
     def _on_scale(self, values: NDArray[Any]) -> Float:
         if self.kind == "duration":
@@ -172,7 +157,7 @@ def _levels(grids: Sequence[NDArray[Any]]) -> list[Any]:
     for grid in grids:
         for value in _listed(grid):
             seen.setdefault(_key(value), value)
-    return [v for k, v in seen.items() if k != MISSING_KEY] + [v for k, v in seen.items() if k == MISSING_KEY]
+    return [seen[key] for key in sorted(seen, key=lambda key: key == MISSING_KEY)]
 
 
 MISSING_KEY = ("", MISSING)

@@ -142,23 +142,20 @@ def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colo
     if numeric and len(np.unique(known)) > FEW_VALUES:
         numbers = np.full(len(values), np.nan)
         time = values.dtype.kind == "M"
-        numbers[~gone] = (
-            known.astype("datetime64[us]").astype(np.int64) / 86_400e6 if time else known.astype(np.float64)
-        )
+        if time:
+            known = known.astype("datetime64[us]").astype(np.int64) / 86_400e6
+        numbers[~gone] = known.astype(np.float64)
         # A few extreme rows must not push all others into one colour.
         low, high = np.quantile(numbers[~gone], [0.02, 0.98])
         if low == high:
             low, high = numbers[~gone].min(), numbers[~gone].max()
-        return Colouring(
-            values=numbers,
-            scale=ColourScale(float(low), float(high), name, cmap=options.cmap or SEQUENTIAL, time=time),
-        )
+        scale = ColourScale(float(low), float(high), name, cmap=options.cmap or SEQUENTIAL, time=time)
+        return Colouring(values=numbers, scale=scale)
     texts = np.array([named_value(v, naming, options.color_by, unit=False) for v in values], dtype=object)
     names, counts = np.unique(texts[~gone], return_counts=True)
+    frequent = set(names)
     if not numeric and len(names) > FEW_VALUES:
         frequent = set(names[np.argsort(-counts, kind="stable")[: FEW_VALUES - 1]])
-    else:
-        frequent = set(names)
     ordered = sorted(frequent, key=lambda n: _natural(known, texts[~gone], n))
     slot_of: dict[str, Colour] = {text: i for i, text in enumerate(ordered)}
     slots = tuple(slot_of.get(text, "muted") for text in texts)
@@ -216,9 +213,8 @@ def _highlighted(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
             if int(item) not in where:
                 raise InputError.of("highlight", "names a row whose curve was not kept", item,
                                     f"compute it with Explainer.ice(..., rows=[{item}, ...])")  # fmt: skip
-            found.append(
-                (name_text(label) if label is not None else f"row {counted(int(item))}", where[int(item)])
-            )
+            text = name_text(label) if label is not None else f"row {counted(int(item))}"
+            found.append((text, where[int(item)]))
         else:
             found.append((name_text(label if label is not None else item, 40), _row_named(effect, item)))
     return found

@@ -56,42 +56,31 @@ class Levels:
 
     def values(self, series: Series, spread: str) -> LevelValues:
         """The series at every drawn level; NaN where its model or group has no such level."""
-        at = self.full.place(series.effect.grid[0])
-        interval = series.interval(spread)
-        average = self._spread_out(series.average, at)
-        low, high = (None, None) if interval is None else (
-            self._spread_out(interval[0], at), self._spread_out(interval[1], at))  # fmt: skip
+        at = self.full.place(series.effect.grid[0]).astype(np.intp)
+        average, interval = self._spread_out(series.average, at), series.interval(spread)
         support = series.low_support
+        ends = [] if interval is None else [self._spread_out(end, at) for end in interval]
         faded = None if support is None else self._spread_out(support.astype(np.float64), at)[self.shown] > 0
         if self.rest is None:
-            return LevelValues(
-                average[self.shown],
-                None if low is None else low[self.shown],
-                None if high is None else high[self.shown],
-                faded,
-            )
+            low, high = [end[self.shown] for end in ends] or (None, None)
+            return LevelValues(average[self.shown], low, high, faded)
         rest = average[self.rest]
         known = np.isfinite(rest)
         weights = np.where(known, self.weights[self.rest], 0.0)
-        together = np.nan
+        together = least = most = np.nan
         if known.any():
-            mass = weights.sum()
-            together = float(
-                rest[known].mean() if mass == 0 else (np.where(known, rest, 0) * weights).sum() / mass
-            )
-        ends = (rest[known].min(), rest[known].max()) if known.any() else (np.nan, np.nan)
-        shown_low = average[self.shown] if low is None else low[self.shown]
-        shown_high = average[self.shown] if high is None else high[self.shown]
+            mass, least, most = weights.sum(), rest[known].min(), rest[known].max()
+            weighted = (np.where(known, rest, 0) * weights).sum()
+            together = float(rest[known].mean() if mass == 0 else weighted / mass)
+        low, high = (end[self.shown] for end in ends or (average, average))
         return LevelValues(
-            np.append(average[self.shown], together),
-            np.append(shown_low, ends[0]),
-            np.append(shown_high, ends[1]),
+            np.append(average[self.shown], together), np.append(low, least), np.append(high, most),
             None if faded is None else np.append(faded, False),
-        )
+        )  # fmt: skip
 
-    def _spread_out(self, values: Float, at: Float) -> Float:
+    def _spread_out(self, values: Float, at: NDArray[np.intp]) -> Float:
         out = np.full(len(self.full.levels), np.nan)
-        out[at.astype(np.intp)] = values
+        out[at] = values
         return out
 
 

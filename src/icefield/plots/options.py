@@ -122,15 +122,11 @@ class Options:
         """How many levels can be listed in the height the user gave; None where the picture takes what it needs."""
         if self.ax is not None:
             height = self.ax.get_position().height * self.ax.get_figure().get_figheight()
-        elif self.figsize is not None and self.layout != "side":
-            small = self.figsize[0] < SMALL_WIDTH
-            return max(
-                LEAST_LEVELS,
-                int((self.figsize[1] - (0.8 if small else AROUND)) / (0.15 if small else PER_LEVEL)),
-            )
-        else:
+            return max(LEAST_LEVELS, int(height / PER_LEVEL))
+        if self.figsize is None or self.layout == "side":
             return None
-        return max(LEAST_LEVELS, int(height / PER_LEVEL))
+        around, each = (0.8, 0.15) if self.is_small else (AROUND, PER_LEVEL)
+        return max(LEAST_LEVELS, int((self.figsize[1] - around) / each))
 
 
 def _chosen(name: str, value: Any, choices: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from icefield.plots.geometry import unit
 from icefield.plots.panels import (
     SPARK_WIDTH,
     Axis,
@@ -41,13 +42,8 @@ from icefield.wording.values import calendar_text, number_text, shown_value
 
 LAYERS = 24  # traces into which many curves are dealt, so that crossing curves darken each other
 MANY_POINTS = 120_000  # beyond this the graphics card draws; below, it is slower to start than to do without
-DASHES = (
-    "solid",
-    "6px,3px",
-    "2px,2px",
-    "9px,3px,2px,3px",
-    "9px,3px,2px,3px,2px,3px,2px,3px",
-)  # by the number of a pattern
+# By the number of a pattern.
+DASHES = ("solid", "solid", "6px,3px", "2px,2px", "9px,3px,2px,3px", "9px,3px,2px,3px,2px,3px,2px,3px")
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "x")
 HATCHES = ("", "/", ".", "x", "-")
 CONTOURS = 10
@@ -107,11 +103,8 @@ def _hover(
             tick = round(float(x[i]))
             at = " ".join(axis.ticks[tick].split("\n")[:1]) if 0 <= tick < len(axis.ticks) else ""
         else:
-            at = (
-                calendar_text(float(x[i]), axis.meaning)
-                if axis.meaning and np.isfinite(x[i])
-                else shown_value(places[i])
-            )
+            named = axis.meaning and np.isfinite(x[i])
+            at = calendar_text(float(x[i]), axis.meaning) if named else shown_value(places[i])
             at += f" {axis.unit}" if axis.unit else ""
         text = f"{feature}: {at}\n{label}: {number_text(float(value), 4)}"
         if low is not None and high is not None:
@@ -124,9 +117,8 @@ def _band(frame: Frame, mark: Band) -> None:
     x, low, high = mark.x, mark.low, mark.high
     if mark.step:
         x, low, high = np.repeat(x, 2)[:-1], np.repeat(low, 2)[1:], np.repeat(high, 2)[1:]
-    outline = frame.oriented(
-        np.concatenate([frame.x(x), frame.x(x)[::-1]]), np.concatenate([high, low[::-1]])
-    )
+    there_and_back = np.concatenate([frame.x(x), frame.x(x)[::-1]])
+    outline = frame.oriented(there_and_back, np.concatenate([high, low[::-1]]))
     frame.trace(
         go.Scatter(
             **outline, mode="lines", line={"width": 0}, fill="toself", hoverinfo="skip", showlegend=False,
@@ -304,16 +296,13 @@ def _margin(frame: Frame, mark: Margin) -> None:
 def _rule(frame: Frame, mark: Rule) -> None:
     line = {"color": frame.theme.muted, "width": 1, "dash": "2px,4px" if mark.dashed else "solid"}
     along_y = (mark.y is not None) != frame.panel.flip
+    at = mark.y if mark.y is not None else mark.x
     if along_y:
-        at = mark.y if mark.y is not None else mark.x
-        frame.shape(
-            "frame", "data", type="line", x0=0, x1=1, y0=at, y1=at, line=line, layer="below", name="rule"
-        )
+        ends, where = {"x0": 0, "x1": 1, "y0": at, "y1": at}, ("frame", "data")
     else:
-        at = mark.x if mark.x is not None else mark.y
-        place = frame.x(np.array([at], dtype=np.float64))[0] if mark.x is not None else at
-        frame.shape("data", "frame", type="line", x0=place, x1=place, y0=0, y1=1, line=line, layer="below",
-                    name="rule")  # fmt: skip
+        place = frame.x(np.array([at], dtype=np.float64))[0] if mark.y is None else at
+        ends, where = {"x0": place, "x1": place, "y0": 0, "y1": 1}, ("data", "frame")
+    frame.shape(*where, type="line", **ends, line=line, layer="below", name="rule")
 
 
 def _edge_text(frame: Frame, mark: EdgeText) -> None:
@@ -327,18 +316,13 @@ def _edge_text(frame: Frame, mark: EdgeText) -> None:
 def _sparks(frame: Frame, mark: Sparks) -> None:
     for number, (at, (x, y)) in enumerate(zip(mark.at, mark.curves)):
         slot = mark.slots[number] if mark.slots is not None else "text"
-        points = zip(1.03 + SPARK_WIDTH * _unit(x), at + 0.38 - 0.76 * y)
+        points = zip(1.03 + SPARK_WIDTH * unit(x), at + 0.38 - 0.76 * y)
         path = "M" + "L".join(f"{a:.5f},{b:.5f}" for a, b in points)
         frame.shape("frame", "data", type="path", path=path, name="spark",
                     line={"color": frame.theme.colour(slot), "width": 1.6})  # fmt: skip
     if mark.header:
         font = {"color": frame.theme.muted, "size": 11}
         frame.text(1.03, 1.0, mark.header, xanchor="left", yanchor="bottom", font=font)
-
-
-def _unit(values: Float) -> Float:
-    low, high = np.nanmin(values), np.nanmax(values)
-    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
 
 
 # --- fields ----------------------------------------------------------------------------------------

@@ -83,10 +83,7 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
     if options.title is not None and len(panels) == 1:
         panels = [replace(panels[0], title=title_text(options.title))]
     most = max((len(p.x.ticks) for p in panels), default=1)
-    size = (
-        6.4 if len(panels) == 1 else SMALL[0] + (1.6 if len(values) == 1 else 0.4),
-        max(2.6, 1.2 + 0.3 * most),
-    )
+    width = 6.4 if len(panels) == 1 else SMALL[0] + (1.6 if len(values) == 1 else 0.4)
     return Picture(
         tuple(panels),
         columns=min(3, len(panels)) if len(values) == 1 else len(values),
@@ -94,7 +91,7 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
         note=said_of_bands(panels) if len(panels) > 1 else "",
         # Features are named once where the bars beside them are theirs too.
         share_y=len(values) > 1 and len(panels) == len(values),
-        panel_size=size,
+        panel_size=(width, max(2.6, 1.2 + 0.3 * most)),
     )
 
 
@@ -124,11 +121,10 @@ def _importance_columns(table: Any, values: Sequence[str]) -> tuple[list[Any], l
 def _measure_label(table: Any, value: str) -> str:
     """What the bars are, and in what unit."""
     value = ALIASES.get(value, value)
-    if value == "importance" and hasattr(table, "measure"):
-        return MEASURES.get(table.measure, table.measure)
-    return (
-        MEASURES.get(value, value.replace("_", " ")) if hasattr(table, "measure") else value.replace("_", " ")
-    )
+    if not hasattr(table, "measure"):
+        return value.replace("_", " ")
+    value = table.measure if value == "importance" else value
+    return MEASURES.get(value, value.replace("_", " "))
 
 
 def _with_shuffles(panel: Panel, table: Any, value: str, mine: list[int]) -> Panel:
@@ -141,10 +137,8 @@ def _with_shuffles(panel: Panel, table: Any, value: str, mine: list[int]) -> Pan
         return panel
     bars = replace(bars, low=bars.y - half, high=bars.y + half)
     low, high = value_range([bars]) or (0.0, 1.0)
-    said = "lines: ± 1 standard deviation over shuffles"
-    return replace(
-        panel, marks=(bars, *others), y=replace(panel.y, low=min(0.0, low), high=high), note=said, band=said
-    )
+    axis, said = replace(panel.y, low=min(0.0, low), high=high), "lines: ± 1 standard deviation over shuffles"
+    return replace(panel, marks=(bars, *others), y=axis, note=said, band=said)
 
 
 def _wanted(known: list[Any], asked: Any) -> list[Any]:
@@ -335,15 +329,20 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
         note = joined(average_note(pd), "both around their mean over the data")
         label = f"change in {with_unit(pd.naming, pd.scale_label, what)} from its\u00a0mean"
         panels.append(replace(panel, y=replace(panel.y, label=label), title=title, note=note))
-    placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
-    if options.title is not None and len(placed) == 1:
-        placed = (replace(placed[0], title=title_text(options.title)),)
+    if options.title is not None and len(panels) == 1:
+        panels = [replace(panels[0], title=title_text(options.title))]
+    note = said_of_bands(panels) if len(panels) > 1 else ""
+    return _side_by_side(panels, options, columns=min(3, len(panels)), note=note)
+
+
+def _side_by_side(panels: Sequence[Panel], options: Options, **others: Any) -> Picture:
+    """Panels on one y axis, unless each is to have its own."""
+    several = len(panels) > 1
     return Picture(
-        placed,
-        columns=min(3, len(placed)),
-        note=said_of_bands(placed) if len(placed) > 1 else "",
-        share_y=options.share_y and len(placed) > 1,
-        panel_size=SMALL if len(placed) > 1 else None,
+        with_shared_values(tuple(panels)) if options.share_y else tuple(panels),
+        share_y=options.share_y and several,
+        panel_size=SMALL if several else None,
+        **others,
     )
 
 
@@ -397,17 +396,10 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
         panel = one_way_panel(series, effect, options, True)
         rows = f"{counted(effect.n_rows)}\u00a0rows"
         panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=_unnamed(panel)))
-    placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
-    columns = len(placed) if len(placed) <= 3 else 2 if len(placed) == 4 else 3
-    title = title_text(options.title)
-    return Picture(
-        placed,
-        columns,
-        title=title,
-        note=joined("dashed: all rows", said_of_bands(placed)),
-        share_y=options.share_y and len(placed) > 1,
-        panel_size=SMALL if len(placed) > 1 else None,
-    )
+    count = len(panels)
+    columns = count if count <= 3 else 2 if count == 4 else 3
+    note = joined("dashed: all rows", said_of_bands(panels))
+    return _side_by_side(panels, options, columns=columns, title=title_text(options.title), note=note)
 
 
 def _unnamed(panel: Panel) -> tuple[Any, ...]:

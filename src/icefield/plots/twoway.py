@@ -7,6 +7,7 @@ edges, because a surface drawn where no data is invites reading it.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -105,31 +106,29 @@ def _fields(
     hull: Float | None,
 ) -> list[Mark]:
     """The block of known values, and the rows and columns of missing ones set apart from it."""
-    marks: list[Mark] = []
     known_x, known_y = np.flatnonzero(np.isfinite(x)), np.flatnonzero(np.isfinite(y))
     known_x = known_x[np.argsort(x[known_x], kind="stable")]
     known_y = known_y[np.argsort(y[known_y], kind="stable")]
     written = z.size <= WRITTEN_CELLS and len(x) <= WRITTEN_ACROSS and not (across.ordered and up.ordered)
-    block = z[np.ix_(known_y, known_x)]
-    if kind == "contour":
-        marks.append(_contour(x[known_x], y[known_y], block, scale, hull))
-    else:
-        if hull is not None:
+    columns = [(known_x, _cell_edges(x[known_x], across)), *_missing_column(across, x)]
+    rows = [(known_y, _cell_edges(y[known_y], up)), *_missing_column(up, y)]
+    marks: list[Mark] = []
+    for (its_rows, edges_y), (its_columns, edges_x) in product(rows, columns):
+        block = z[np.ix_(its_rows, its_columns)]
+        if not marks and kind == "contour":
+            marks.append(_contour(x[known_x], y[known_y], block, scale, hull))
+            continue
+        if not marks and hull is not None:
             outside = ~inside_polygon(hull, x[known_x], y[known_y])
             block = np.where(outside, np.nan, block)
-        edges_x, edges_y = _cell_edges(x[known_x], across), _cell_edges(y[known_y], up)
         marks.append(Field(edges_x, edges_y, block, scale, values=written))
-    gone_x, gone_y = np.flatnonzero(np.isnan(x)), np.flatnonzero(np.isnan(y))
-    if len(gone_x) and across.missing is not None:
-        edges_y = _cell_edges(y[known_y], up)
-        marks.append(Field(_missing_cell(across), edges_y, z[np.ix_(known_y, gone_x)], scale, values=written))
-    if len(gone_y) and up.missing is not None:
-        edges_x = _cell_edges(x[known_x], across)
-        marks.append(Field(edges_x, _missing_cell(up), z[np.ix_(gone_y, known_x)], scale, values=written))
-    if len(gone_x) and len(gone_y) and across.missing is not None and up.missing is not None:
-        corner = z[np.ix_(gone_y, gone_x)]
-        marks.append(Field(_missing_cell(across), _missing_cell(up), corner, scale, values=written))
     return marks
+
+
+def _missing_column(places: Coordinates, x: Float) -> list[tuple[NDArray[np.intp], Float]]:
+    """Where the missing value is in the grid, and the edges of its cell."""
+    gone = np.flatnonzero(np.isnan(x))
+    return [(gone, _missing_cell(places))] if len(gone) and places.missing is not None else []
 
 
 def _contour(x: Float, y: Float, z: Float, scale: ColourScale, hull: Float | None) -> Field:

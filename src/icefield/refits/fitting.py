@@ -15,6 +15,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -164,8 +165,7 @@ def fit_all(
     missing = [i for i in range(len(work)) if i not in known]
     with Progress("refits", total=len(work)) as progress:
         progress.advance(len(work) - len(missing))
-        crew = _Crew(learner, [(i, *work[i]) for i in missing], processes)
-        with crew:
+        with _Crew(learner, [(i, *work[i]) for i in missing], processes) as crew:
             for _ in missing:
                 number, model = crew.next()
                 if store is not None:
@@ -257,17 +257,15 @@ class _FittedModels:
         about = {"refits": len(work), "key": fits_key(learner, work)}
         folder.mkdir(parents=True, exist_ok=True)
         note = folder / "refits.json"
-        if note.exists():
-            try:
-                same = json.loads(note.read_text(encoding="utf-8")) == about
-            except ValueError:
-                same = False
-            if not same:
-                raise InputError.of("checkpoint", "holds refits of another learner, other rows or other halves", str(folder),
-                                    "name another folder, or empty this one")  # fmt: skip
-        else:
+        if not note.exists():
             with written_beside(note) as beside:
                 beside.write_text(json.dumps(about), encoding="utf-8")
+            return
+        with suppress(ValueError):
+            if json.loads(note.read_text(encoding="utf-8")) == about:
+                return
+        raise InputError.of("checkpoint", "holds refits of another learner, other rows or other halves", str(folder),
+                            "name another folder, or empty this one")  # fmt: skip
 
     def found(self) -> dict[int, Any]:
         """The models that are there, by their number."""

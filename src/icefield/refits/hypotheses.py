@@ -48,13 +48,8 @@ class Tests(ResultTable):
 def flatness(refits: Refits, effects: Mapping[Any, Effect], how: str) -> Tests:
     """Whether curves are flat."""
     tested = [((name,), effect, effect.average, _curves(effect)) for name, effect in effects.items()]
-    return _table(
-        refits,
-        "feature",
-        tested,
-        "Is it flat? The hypothesis: the expected curve is the same everywhere",
-        how,
-    )
+    title = "Is it flat? The hypothesis: the expected curve is the same everywhere"
+    return _table(refits, "feature", tested, title, how)
 
 
 def group_differences(refits: Refits, effect: Effect, how: str) -> Tests:
@@ -105,21 +100,17 @@ def _table(
             unit = np.nan if effect.output_std is None else float(effect.output_std[k])
             size = float(np.sqrt(np.mean(np.square(full)))) / unit if unit > 0 else np.nan
             rows.append((size, largest, statistic, p_value))
-            names.append(name)
+            names.append(name if column != "feature" else name[0])
             outputs.append(output)
     numbers = np.array(rows, dtype=float)
     order = np.lexsort((-numbers[:, 2], numbers[:, 3]))
-    adjusted = holm(numbers[:, 3])
-    labels = [name if column != "feature" else name[0] for name in names]
+    told = ("effect_size", "largest", "statistic", "p_value", "p_adjusted")
+    values = np.column_stack([numbers, holm(numbers[:, 3])])[order]
     return Tests(
         columns={
-            column: labels_column([labels[i] for i in order]),
+            column: labels_column([names[i] for i in order]),
             "output": labels_column([outputs[i] for i in order]),
-            "effect_size": numbers[order, 0],
-            "largest": numbers[order, 1],
-            "statistic": numbers[order, 2],
-            "p_value": numbers[order, 3],
-            "p_adjusted": adjusted[order],
+            **{label: values[:, place].copy() for place, label in enumerate(told)},
         },
         title=title,
         notes=(

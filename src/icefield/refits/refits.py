@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,21 +44,9 @@ LEAST_ROWS = 40  # of which halves are fitted
 LEAST_REFITS = 8  # below which t is so wide that intervals say little
 FORESTS = ("ForestRegressor", "ForestClassifier", "XGBRFRegressor", "XGBRFClassifier", "BaggingRegressor", "BaggingClassifier")  # fmt: skip
 NETS = ("BaseMultilayerPerceptron",)
-BOOSTING = (
-    "LGBMModel",
-    "XGBModel",
-    "CatBoost",
-    "BaseHistGradientBoosting",
-    "BaseGradientBoosting",
-    "Booster",
-)
-LINEAR = (
-    "LinearModel",
-    "LinearClassifierMixin",
-    "BaseSGD",
-    "_GeneralizedLinearRegressor",
-    "LinearRegression",
-)
+BOOSTING = ("LGBMModel", "XGBModel", "CatBoost", "BaseHistGradientBoosting", "BaseGradientBoosting", "Booster")  # fmt: skip
+LINEAR = ("LinearModel", "LinearClassifierMixin", "BaseSGD", "_GeneralizedLinearRegressor", "LinearRegression")  # fmt: skip
+KINDS = {"forest": FORESTS, "neural net": NETS, "boosting": BOOSTING, "linear": LINEAR}
 
 # Percent of 90 % intervals that held the learner's expected curve, at each point and all along it, and the widths of both over
 # the oracle's, by kind of learner: `python -m benchmarks coverage --learner`, stored in benchmarks/learner_coverage.json.
@@ -143,14 +132,13 @@ class Refits(StudyExplainer):
         n_rows = counted(self.study.rows.n_rows)
         whole = "" if self.kept_whole == "rows" else f", {self.kept_whole} kept whole"
         spread = "SD of the refits" if self.about == "mean" else "RMS of the refits about the full-data curve"
-        lines = [
+        return "\n".join([
             f"Refits of {self.study!r}",
             f"  {len(self)} random halves of {n_rows} rows{whole}",
             f"  {self.level:.0%} intervals of {self.target}, by the {spread}",
             f"  {measured_coverage(learner_kind(self.study.model.native))}",
             "  not covered: bias against the world, which weighs more as rows grow",
-        ]
-        return "\n".join(line for line in lines if line.strip())
+        ])  # fmt: skip
 
     # --- curves --------------------------------------------------------------------------------
 
@@ -188,9 +176,7 @@ class Refits(StudyExplainer):
         effect = super().ice(
             *features, grid=grid, rows=rows, changed=changed, quantiles=quantiles, support=support, by=by
         )
-        if changed is not None:
-            return effect
-        return self._around(effect, features, by)
+        return effect if changed is not None else self._around(effect, features, by)
 
     def ale(
         self,
@@ -206,9 +192,7 @@ class Refits(StudyExplainer):
         edges: Any = effect.grid[0] if len(effect.grid) == 1 else list(effect.grid)
         levels = [list(g) for g, kind in zip(effect.grid, effect.kinds) if kind in ("categorical", "boolean")]
         asked: dict[str, Any] = {"level_order": levels[0]} if levels else {"bins": edges}
-        return self._with_intervals(
-            effect, [part.ale(*features, **asked) for part in self._parts(by)]
-        )  # fmt: skip
+        return self._with_intervals(effect, [part.ale(*features, **asked) for part in self._parts(by)])
 
     def effects(
         self,
@@ -228,8 +212,6 @@ class Refits(StudyExplainer):
         found = super().effects(singles, order, spread, grid, by, kind=kind, rows=rows)
         if kind == "ale":
             return Effects({name: self.ale(f, by=by) for name, f in zip(found, singles)})
-        from itertools import combinations
-
         asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
         return Effects({name: self._around(effect, f, by) for (name, effect), f in zip(found.items(), asked)})
 
@@ -251,14 +233,11 @@ class Refits(StudyExplainer):
             effect.average, np.stack([part.average for part in parts], axis=1), level=self.level, about=self.about,
             n_rows=self.study.rows.n_rows, logit=probability,
         )  # fmt: skip
-        return replace(
-            effect,
-            spread=replace(effect.spread, interval=interval),
-            groups={
-                label: self._with_intervals(group, [part.groups[label] for part in parts])
-                for label, group in effect.groups.items()
-            },
-        )
+        groups = {
+            label: self._with_intervals(group, [part.groups[label] for part in parts])
+            for label, group in effect.groups.items()
+        }
+        return replace(effect, spread=replace(effect.spread, interval=interval), groups=groups)
 
     def report(
         self,
@@ -371,15 +350,9 @@ class Refits(StudyExplainer):
             part.importance(features, measure=measure, weighted=weighted, permutation=False, grid=grid)
             for part in self._parts()
         ]
-        keys = ("feature", "output")
-        values = np.stack([_aligned(found, part, keys, "importance") for part in parts])
-        error, low, high = self._ends(found["importance"], values, self.level)
-        columns: dict[str, NDArray[Any]] = {}
-        for name, column in found.columns.items():
-            columns[name] = column
-            if name == "importance":
-                columns |= {"std_error": error, "conf_low": np.maximum(low, 0.0), "conf_high": high}
-        return replace(found, columns=columns, notes=(self.how, *found.notes))
+        error, low, high = self._aligned_ends(found, parts, ("feature", "output"), "importance")
+        columns = {"std_error": error, "conf_low": np.maximum(low, 0.0), "conf_high": high}
+        return replace(found, columns=_after(found, "importance", columns), notes=(self.how, *found.notes))
 
     def interactions(
         self,
@@ -400,15 +373,19 @@ class Refits(StudyExplainer):
             part.interactions(features, method=method, triples=triples, overall=overall, rows=_fewer(rows))
             for part in self._parts()
         ]
-        columns: dict[str, NDArray[Any]] = {}
-        for name, column in found.columns.items():
-            columns[name] = column
-            if name in ("h", "strength"):
-                values = np.stack([_aligned(found, part, ("features", "output"), name) for part in parts])
-                _, low, high = self._ends(column, values, self.level)
-                most = 1.0 if name == "h" else np.inf
-                columns |= {f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, most)}
-        return replace(found, columns=columns, notes=(self.how, *found.notes))
+        for name, most in (("h", 1.0), ("strength", np.inf)):
+            if name in found.columns:
+                _, low, high = self._aligned_ends(found, parts, ("features", "output"), name)
+                ends = {f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, most)}
+                found = replace(found, columns=_after(found, name, ends))
+        return replace(found, notes=(self.how, *found.notes))
+
+    def _aligned_ends(
+        self, found: Any, parts: Sequence[Any], keys: Sequence[str], value: str
+    ) -> tuple[Float, Float, Float]:
+        """`_ends` of a table's column, whose rows the refits' tables have in another order."""
+        values = np.stack([_aligned(found, part, keys, value) for part in parts])
+        return self._ends(found[value], values, self.level)
 
     def _ends(self, centre: Float, values: Float, level: float) -> tuple[Float, Float, Float]:
         """Standard error and ends of the interval of each number."""
@@ -537,12 +514,9 @@ def learner_kind(native: Any) -> str:
     model = core(native)
     names = {kind.__name__ for kind in type(model).__mro__}
     rf = getattr(model, "boosting_type", None) == "rf" or getattr(model, "booster", None) == "rf"
-    if rf or names & set(FORESTS):
+    if rf:
         return "forest"
-    for kind, known in (("neural net", NETS), ("boosting", BOOSTING), ("linear", LINEAR)):
-        if names & set(known):
-            return kind
-    return "other"
+    return next((kind for kind, known in KINDS.items() if not names.isdisjoint(known)), "other")
 
 
 def measured_coverage(kind: str) -> str:
@@ -579,8 +553,12 @@ def _aligned(table: Any, other: Any, keys: Sequence[str], value: str) -> Float:
 
 
 def _key(table: Any, keys: Sequence[str], row: int) -> tuple[Any, ...]:
-    found = []
-    for name in keys:
-        value = table[name][row]
-        found.append(frozenset(value) if isinstance(value, tuple) else value)
-    return tuple(found)
+    values = (table[name][row] for name in keys)
+    return tuple(frozenset(value) if isinstance(value, tuple) else value for value in values)
+
+
+def _after(table: Any, name: str, added: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """A table's columns, with some more after one of them."""
+    places = list(table.columns)
+    first = {own: table.columns[own] for own in places[: places.index(name) + 1]}
+    return {**first, **added, **table.columns}
