@@ -38,7 +38,12 @@ class DataFile:
         """A row in words."""
         if self.lines:
             return f"line {counted(at + 2)}"
-        return f"row {counted(at + 1)} (counted from 1, without a header)"
+        return row_text(at)
+
+
+def row_text(at: int) -> str:
+    """A row in words, where lines do not name it."""
+    return f"row {counted(at + 1)} (counted from 1, without a header)"
 
 
 def read_data(path: str) -> DataFile:
@@ -78,10 +83,8 @@ def _header(path: str) -> list[str] | None:
             if b"\n" not in head or b"\0" in head:
                 return None
             lines = io.BytesIO(head[: head.rindex(b"\n") + 1])
-            return [
-                name.strip()
-                for name in next(records(lines, separator_of(head, "\t" if suffix == ".tsv" else ",")))[1]
-            ]
+            separator = separator_of(head, "\t" if suffix == ".tsv" else ",")
+            return [name.strip() for name in next(records(lines, separator))[1]]
         arrow = optional("pyarrow")
         if suffix == ".parquet" and arrow is not None:
             return list(importlib.import_module("pyarrow.parquet").read_schema(file).names)
@@ -108,20 +111,19 @@ def _data_from_bytes(content: bytes) -> DataFile:
     """Standard input has no suffix: Parquet and Arrow files say what they are, the rest is CSV."""
     if not content:
         raise LoadError.of("DATA", "is empty", "standard input")
+    suffix = ".csv"
     if content[:4] == b"PAR1":
-        return _parsed(content, ".parquet", "standard input")
-    if content[:6] == b"ARROW1" or content[:4] == b"\xff\xff\xff\xff":
-        return _parsed(content, ".arrow", "standard input")
-    return _parsed(content, ".csv", "standard input")
+        suffix = ".parquet"
+    elif content[:6] == b"ARROW1" or content[:4] == b"\xff\xff\xff\xff":
+        suffix = ".arrow"
+    return _parsed(content, suffix, "standard input")
 
 
 def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
     as_text = suffix in (".csv", ".tsv")
     try:
-        if as_text:
-            frame = _read_csv(content, name, "\t" if suffix == ".tsv" else ",")
-        else:
-            frame = _read_arrow(content, suffix)
+        separator = "\t" if suffix == ".tsv" else ","
+        frame = _read_csv(content, name, separator) if as_text else _read_arrow(content, suffix)
     except IcefieldError:
         raise
     except Exception as error:

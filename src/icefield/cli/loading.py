@@ -32,12 +32,8 @@ def check_model_file(path: str, option: str = "MODEL") -> None:
     file = Path(path)
     suffix = file.suffix.lower()
     if not file.exists():
-        raise LoadError.of(
-            option,
-            "is a file that does not exist",
-            path,
-            "or write package.module:object to import one, which runs that module's code",
-        )
+        hint = "or write package.module:object to import one, which runs that module's code"
+        raise LoadError.of(option, "is a file that does not exist", path, hint)
     if file.is_dir():
         raise LoadError.of(option, "is a folder", path, "name one file")
     if suffix not in MODEL_FORMATS:
@@ -50,11 +46,11 @@ def load_model(
     path: str, *, allow_pickle: bool = False, trust: Sequence[str] = (), option: str = "MODEL"
 ) -> Any:
     """A fitted model from a file, or from ``package.module:object`` (which runs that module's code)."""
-    file = Path(path)
-    suffix = file.suffix.lower()
     if is_imported(path):
         return _imported(path, option)
     check_model_file(path, option)
+    file = Path(path)
+    suffix = file.suffix.lower()
     if suffix in PICKLES:
         if not allow_pickle:
             raise LoadError(
@@ -88,9 +84,8 @@ def _imported(path: str, option: str) -> Any:
     try:
         found = importlib.import_module(module)
     except Exception as error:
-        raise LoadError.of(
-            option, f"names a module that cannot be imported ({module})", path, first_line(error)
-        ) from error
+        problem = f"names a module that cannot be imported ({module})"
+        raise LoadError.of(option, problem, path, first_line(error)) from error
     finally:
         # From here on the working folder comes last: what is imported later is not what the user named.
         sys.path.remove("")

@@ -26,10 +26,8 @@ def given_names(texts: Sequence[str], table: Table) -> dict[Any, Any] | None:
             names[column] = name
         else:
             levels.setdefault(column, {})[_meant(column, value, table)] = name
-    found: dict[Any, Any] = {}
-    for column in {**names, **levels}:
-        own = names.get(column), levels.get(column)
-        found[column] = own[0] if own[1] is None else own[1] if own[0] is None else own
+    both = {column: (names[column], levels[column]) for column in names.keys() & levels.keys()}
+    found: dict[Any, Any] = {**names, **levels, **both}
     return found or None
 
 
@@ -67,13 +65,11 @@ def _halves(option: str, text: str) -> tuple[str, str]:
 
 def _meant(column: str, text: str, table: Table) -> Any:
     """The value of a column that is written like this."""
-    distinct = {
-        v.item() if hasattr(v, "item") else v for v in table.column(column).values if not is_missing_value(v)
-    }
+    values = table.column(column).values
+    distinct = {v.item() if hasattr(v, "item") else v for v in values if not is_missing_value(v)}
     for value in distinct:
-        if text in (str(value), printed_value(value)) or (
-            isinstance(value, float) and _number(text) == value
-        ):
+        alike = isinstance(value, float) and _number(text) == value
+        if alike or text in (str(value), printed_value(value)):
             return value
     raise InputError.of("--name", f"names a value that {column!r} does not have", text)
 
