@@ -1,4 +1,4 @@
-"""What a check says: one statement per expectation, pass, fail or borderline, for people, pipelines and pages."""
+"""`check`: a model held to expectations, or to the effects of an earlier one; and what it says, for people, pipelines and pages."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy as np
 from icefield.audit.plain_values import plain
 from icefield.data.columns import object_array
 from icefield.effect.whole_files import written_beside
+from icefield.errors import InputError, InputTypeError
 from icefield.statistics.tables import ResultTable, cell_text, labels_column
 
 PASS, FAIL, BORDERLINE = "pass", "fail", "borderline"
@@ -146,6 +147,55 @@ class Check(ResultTable):
             f"<ul>{notes}</ul><h2>Record</h2><table>{record}</table></html>\n"
         )
         return _given(text, path)
+
+
+def check(
+    explainer: Any, expectations: Any = None, *, against: str | Path | None = None, seconds: float = 10.0
+) -> Check:
+    """Hold a model to expectations, to a snapshot of an earlier model's effects, or to both.
+
+    Parameters
+    ----------
+    explainer : an `Explainer`
+    expectations : a TOML file, or the same as a mapping; `Explainer.expectations` drafts one
+    against : a folder that `Explainer.snapshot` wrote
+    seconds : time limit of the statements about every possible input
+
+    Examples
+    --------
+    >>> import icefield
+    >>> import numpy as np
+    >>> X = np.arange(20.0)[:, None]
+    >>> ex = icefield.Explainer(lambda rows: 2 * rows[:, 0], X)
+    >>> found = icefield.check(ex, {"features": {"0": {"direction": "increasing", "effect": [10, 100]}}})
+    >>> found.ok, found["result"].tolist()
+    (True, ['pass', 'pass'])
+    """
+    from icefield.audit.expectations import check_expectations
+    from icefield.audit.snapshot import compare
+
+    study = vars(explainer).get("study") if hasattr(explainer, "__dict__") else None
+    if study is None:
+        raise InputTypeError.of(
+            "explainer", "must be an Explainer", explainer, "write icefield.Explainer(model, X)"
+        )
+    study.needs_rows("checks")
+    if expectations is None and against is None:
+        raise InputError(
+            "There is nothing to check against. Hint: give a file of expectations, or against= a folder of effects."
+        )
+    found = []
+    if expectations is not None:
+        found.append(check_expectations(study, expectations, seconds))
+    if against is not None:
+        found.append(compare(study, against))
+    if len(found) == 1:
+        return found[0]
+    first, second = found
+    return Check.of(
+        (*first.statements, *second.statements), "Check of expectations and effects", (*first.notes, *second.notes),
+        first.library, {**second.record, **first.record},
+    )  # fmt: skip
 
 
 def _given(text: str, path: str | Path | None) -> str | None:

@@ -48,61 +48,48 @@ def flips_of(study: Study, asked: Any, threshold: float | None, worst: int, rows
     own = np.asarray(own_answer.curves).reshape(len(study.model.outputs), -1)
     curves = np.asarray(answer.curves)
     at, has = nearest_points(values, feature_column(feature, block.table))
-    labels = [None if is_missing_value(v) else v for v in values.tolist()]
-    return [
-        _of_output(study, feature.label, labels, own[o], curves[o], np.where(has, at, -1), block, positions, threshold, worst, o)
-        for o in range(len(study.model.outputs))
-    ]  # fmt: skip
-
-
-def _of_output(
-    study: Study,
-    label: Any,
-    levels: list[Any],
-    own: Float,
-    curves: Float,
-    at: Any,
-    block: Block,
-    positions: Any,
-    threshold: float | None,
-    worst: int,
-    output: int,
-) -> Flips:
-    name, weights = study.model.outputs[output], block.row_weights()
-    change = curves - own[:, None]
-    size = np.abs(change)
-    size[size <= tolerance_of(study) * np.maximum(1.0, np.abs(own))[:, None]] = 0.0
-    most = size.max(axis=1, initial=0.0)
-    other = (
-        None if threshold is None
-        else ((curves >= threshold) != (own >= threshold)[:, None]).any(axis=1)
-    )  # fmt: skip
+    at, levels = np.where(has, at, -1), [None if is_missing_value(v) else v for v in values.tolist()]
+    weights = block.row_weights()
     total = float(weights.sum())
 
     def share(chosen: Any, among: Float) -> float:
         weight = float(among.sum())
         return float(among @ chosen) / weight if weight else 0.0
 
-    by_level = {}
-    for place, level in enumerate(levels):
-        inside = weights * (at == place)
-        if inside.any():
-            by_level[level] = {
-                "rows": float(inside.sum()) / total,
-                "changed": share(most > 0, inside),
-                "mean": share(most, inside),
-                "largest": float(most[inside > 0].max(initial=0.0)),
-                **({} if other is None else {"decided_otherwise": share(other, inside)}),
-            }
-    examples = []
-    for row in np.argsort(-most, kind="stable")[:worst].tolist():
-        if most[row] > 0:
-            to = int(size[row].argmax())
-            before = levels[at[row]] if at[row] >= 0 else None
-            examples.append(
-                CounterExample(label, name, "", int(positions[row]), before, levels[to], float(own[row]), float(curves[row, to]))
-            )  # fmt: skip
-    return Flips(
-        label, name, tuple(levels), share(most > 0, weights), None if other is None else share(other, weights), threshold,
-        share(most, weights), float(most[weights > 0].max(initial=0.0)), by_level, tuple(examples),
-    )  # fmt: skip
+    found = []
+    for name, before, after in zip(study.model.outputs, own, curves):
+        size = np.abs(after - before[:, None])
+        size[size <= tolerance_of(study) * np.maximum(1.0, np.abs(before))[:, None]] = 0.0
+        most, other, by_level = size.max(axis=1, initial=0.0), None, {}
+        if threshold is not None:
+            other = ((after >= threshold) != (before >= threshold)[:, None]).any(axis=1)
+        for place, level in enumerate(levels):
+            inside = weights * (at == place)
+            if inside.any():
+                by_level[level] = {
+                    "rows": float(inside.sum()) / total,
+                    "changed": share(most > 0, inside),
+                    "mean": share(most, inside),
+                    "largest": float(most[inside > 0].max(initial=0.0)),
+                    **({} if other is None else {"decided_otherwise": share(other, inside)}),
+                }
+        examples = []
+        for row in np.argsort(-most, kind="stable")[:worst].tolist():
+            if most[row] > 0:
+                to = int(size[row].argmax())
+                start, ends = (
+                    levels[at[row]] if at[row] >= 0 else None,
+                    (float(before[row]), float(after[row, to])),
+                )
+                examples.append(
+                    CounterExample(feature.label, name, "", int(positions[row]), start, levels[to], *ends)
+                )
+        decided = None if other is None else share(other, weights)
+        largest = float(most[weights > 0].max(initial=0.0))
+        found.append(
+            Flips(
+                feature.label, name, tuple(levels), share(most > 0, weights), decided, threshold, share(most, weights), largest,
+                by_level, tuple(examples),
+            )
+        )  # fmt: skip
+    return found

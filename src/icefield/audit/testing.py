@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from icefield.audit.contracts import check
+from icefield.audit.checking import check
 
 if TYPE_CHECKING:
     from icefield.audit.checking import Check

@@ -143,7 +143,7 @@ def check(
       icefield check model.txt loans.csv expectations.toml --junit check.xml
       icefield check new.txt loans.csv --against effects/
     """
-    from icefield.audit.contracts import check as checked
+    from icefield.audit.checking import check as checked
 
     if expectations is None and against is None:
         problem = "must be a file, unless --against names a folder"

@@ -134,14 +134,11 @@ def chosen_outputs(effect: Effect, options: Options) -> list[int]:
     wanted = options.outputs
     wanted = list(wanted) if isinstance(wanted, (list, tuple, set)) else [wanted]
     names = list(effect.outputs)
-    found = []
+    found, texts = [], [str(n) for n in names]
     for name in wanted:
-        if name in names:
-            found.append(names.index(name))
-        elif str(name) in [str(n) for n in names]:
-            found.append([str(n) for n in names].index(str(name)))
-        else:
+        if name not in names and str(name) not in texts:
             raise InputError.of("outputs", "names no output", name, did_you_mean(name, names))
+        found.append(names.index(name) if name in names else texts.index(str(name)))
     if not found:
         raise InputError.of(
             "outputs", "must name at least one output", options.outputs, did_you_mean("", names)

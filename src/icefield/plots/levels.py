@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,16 +29,6 @@ LEAST_NAMED = 6  # with fewer levels than this, which are drawn is only a matter
 
 
 @dataclass(frozen=True, eq=False)
-class LevelValues:
-    """Averages and intervals at each drawn level."""
-
-    average: Float
-    low: Float | None
-    high: Float | None
-    faded: NDArray[np.bool_] | None
-
-
-@dataclass(frozen=True, eq=False)
 class Levels:
     """The levels to draw, in order. `rest` are places (in the full axis) of those drawn as one."""
 
@@ -54,8 +45,8 @@ class Levels:
         """The places of the series' grid points among the drawn levels."""
         return self.places.place(series.effect.grid[0])
 
-    def values(self, series: Series, spread: str) -> LevelValues:
-        """The series at every drawn level; NaN where its model or group has no such level."""
+    def values(self, series: Series, spread: str) -> tuple[Float, Float | None, Float | None, Any]:
+        """Averages, both ends of intervals and what is faint at every drawn level; NaN where its model or group has no such level."""
         at = self.full.place(series.effect.grid[0]).astype(np.intp)
         average, interval = self._spread_out(series.average, at), series.interval(spread)
         support = series.low_support
@@ -63,7 +54,7 @@ class Levels:
         faded = None if support is None else self._spread_out(support.astype(np.float64), at)[self.shown] > 0
         if self.rest is None:
             low, high = [end[self.shown] for end in ends] or (None, None)
-            return LevelValues(average[self.shown], low, high, faded)
+            return average[self.shown], low, high, faded
         rest = average[self.rest]
         known = np.isfinite(rest)
         weights = np.where(known, self.weights[self.rest], 0.0)
@@ -73,10 +64,8 @@ class Levels:
             weighted = (np.where(known, rest, 0) * weights).sum()
             together = float(rest[known].mean() if mass == 0 else weighted / mass)
         low, high = (end[self.shown] for end in ends or (average, average))
-        return LevelValues(
-            np.append(average[self.shown], together), np.append(low, least), np.append(high, most),
-            None if faded is None else np.append(faded, False),
-        )  # fmt: skip
+        faded = None if faded is None else np.append(faded, False)
+        return np.append(average[self.shown], together), np.append(low, least), np.append(high, most), faded
 
     def _spread_out(self, values: Float, at: NDArray[np.intp]) -> Float:
         out = np.full(len(self.full.levels), np.nan)

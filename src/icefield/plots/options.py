@@ -142,6 +142,13 @@ def _chosen(name: str, value: Any, choices: tuple[str, ...]) -> str:
     return value
 
 
+def check_kind(options: Options, kinds: tuple[str, ...], what: str) -> None:
+    """An error where `kind` is none of those that so many features have."""
+    if options.kind not in ("auto", *kinds):
+        problem = f"must be one of {', '.join(map(repr, kinds))} for {what}"
+        raise InputError.of("kind", problem, options.kind)
+
+
 def _check_count(name: str, value: Any) -> None:
     if value is None:
         return

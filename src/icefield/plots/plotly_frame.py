@@ -22,8 +22,8 @@ class Frame:
         self.figure, self.panel, self.theme, self.at = figure, panel, theme, at
         self.suffix = "" if number == 0 else str(number + 1)
 
-    def trace(self, trace: Any) -> None:
-        self.figure.add_trace(trace, row=self.at[0], col=self.at[1])
+    def trace(self, kind: Any, **options: Any) -> None:
+        self.figure.add_trace(kind(**options), row=self.at[0], col=self.at[1])
 
     def shape(self, across: str, up: str, **options: Any) -> None:
         """A shape; `across` and `up` say whether a direction is in data or in shares of the frame."""

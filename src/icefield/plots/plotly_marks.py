@@ -63,7 +63,7 @@ def _line(frame: Frame, mark: Line) -> None:
     legend = frame.legend(mark.label, colour)
     if not len(mark.x):
         frame.trace(
-            go.Scatter(x=[None], y=[None], mode="lines", line={"color": colour, "width": 2.5}, **legend)
+            go.Scatter, x=[None], y=[None], mode="lines", line={"color": colour, "width": 2.5}, **legend
         )
         return
     name = mark.label if mark.label is not None else frame.panel.y.label
@@ -71,22 +71,21 @@ def _line(frame: Frame, mark: Line) -> None:
     width = 2.0 * mark.width
     if mark.halo:
         under = {"color": frame.theme.paper, "width": width + 3}
-        frame.trace(go.Scatter(**frame.oriented(frame.x(mark.x), mark.y), mode="lines", line=under,
-                               showlegend=False, hoverinfo="skip"))  # fmt: skip
+        frame.trace(go.Scatter, **frame.oriented(frame.x(mark.x), mark.y), mode="lines", line=under,
+                    showlegend=False, hoverinfo="skip")  # fmt: skip
     for part, faint in mark.stretches():
         line: dict[str, Any] = {"color": colour, "width": width, "shape": "vh" if mark.step else "linear"}
         if mark.dashed:
             line["dash"] = DASHES[mark.dashed]
         frame.trace(
-            go.Scatter(
-                **frame.oriented(frame.x(mark.x[part]), mark.y[part]),
-                mode="lines+markers" if mark.markers else "lines",
-                line=line,
-                opacity=mark.alpha * (0.3 if faint else 1.0),
-                text=hover[part],
-                hoverinfo="text",
-                **legend,
-            )
+            go.Scatter,
+            **frame.oriented(frame.x(mark.x[part]), mark.y[part]),
+            mode="lines+markers" if mark.markers else "lines",
+            line=line,
+            opacity=mark.alpha * (0.3 if faint else 1.0),
+            text=hover[part],
+            hoverinfo="text",
+            **legend,
         )
         legend = {**legend, "showlegend": False}
 
@@ -120,10 +119,8 @@ def _band(frame: Frame, mark: Band) -> None:
     there_and_back = np.concatenate([frame.x(x), frame.x(x)[::-1]])
     outline = frame.oriented(there_and_back, np.concatenate([high, low[::-1]]))
     frame.trace(
-        go.Scatter(
-            **outline, mode="lines", line={"width": 0}, fill="toself", hoverinfo="skip", showlegend=False,
-            fillcolor=frame.theme.colour(mark.colour, mark.alpha),
-        )
+        go.Scatter, **outline, mode="lines", line={"width": 0}, fill="toself", hoverinfo="skip", showlegend=False,
+        fillcolor=frame.theme.colour(mark.colour, mark.alpha),
     )  # fmt: skip
 
 
@@ -138,10 +135,8 @@ def _curves(frame: Frame, mark: Curves) -> None:
         heights = np.concatenate([y[members].astype(np.float32), gap], axis=1).ravel()
         across = np.tile(np.append(places, places[-1:]), len(members))
         frame.trace(
-            kind(
-                **frame.oriented(across, heights), mode="lines", showlegend=False, hoverinfo="skip",
-                line={"color": colour, "width": max(0.6, 2 * mark.width)}, connectgaps=False, name="curves",
-            )
+            kind, **frame.oriented(across, heights), mode="lines", showlegend=False, hoverinfo="skip",
+            line={"color": colour, "width": max(0.6, 2 * mark.width)}, connectgaps=False, name="curves",
         )  # fmt: skip
     if mark.scale is not None:
         _colour_key(frame, mark.scale)
@@ -187,7 +182,7 @@ def _with_alpha(colour: str, alpha: float) -> str:
 def _colour_key(frame: Frame, scale: ColourScale) -> None:
     """An invisible trace that brings the colour bar of the panel's scale."""
     marker = {"color": [scale.low, scale.high], "coloraxis": "coloraxis", "size": 0.1, "opacity": 0}
-    frame.trace(go.Scatter(x=[None, None], y=[None, None], mode="markers", marker=marker, showlegend=False))
+    frame.trace(go.Scatter, x=[None, None], y=[None, None], mode="markers", marker=marker, showlegend=False)
 
 
 def _dots(frame: Frame, mark: Dots) -> None:
@@ -206,10 +201,8 @@ def _dots(frame: Frame, mark: Dots) -> None:
     shown = len(mark.x) <= 400
     hover = _hover(frame.panel.x, mark.x, mark.label or frame.panel.y.label, mark.y, mark.low, mark.high) if shown else None  # fmt: skip
     frame.trace(
-        go.Scatter(
-            **frame.oriented(frame.x(mark.x), mark.y), mode="markers", marker=marker, text=hover,
-            hoverinfo="text" if shown else "skip", **_errors(frame, mark, colour), **frame.legend(mark.label, colour),
-        )
+        go.Scatter, **frame.oriented(frame.x(mark.x), mark.y), mode="markers", marker=marker, text=hover,
+        hoverinfo="text" if shown else "skip", **_errors(frame, mark, colour), **frame.legend(mark.label, colour),
     )  # fmt: skip
 
 
@@ -231,11 +224,9 @@ def _bars(frame: Frame, mark: Bars) -> None:
         marker["pattern"] = {"shape": HATCHES[mark.pattern], "fgcolor": frame.theme.paper, "size": 6}
     hover = _hover(frame.panel.x, mark.x, mark.label or frame.panel.y.label, mark.y, mark.low, mark.high)
     frame.trace(
-        go.Bar(
-            **frame.oriented(frame.x(mark.x), mark.y), width=mark.width, hovertext=hover, hoverinfo="text",
-            orientation="h" if frame.panel.flip else "v", marker=marker,
-            **_errors(frame, mark, frame.theme.text), **frame.legend(mark.label, colour),
-        )
+        go.Bar, **frame.oriented(frame.x(mark.x), mark.y), width=mark.width, hovertext=hover, hoverinfo="text",
+        orientation="h" if frame.panel.flip else "v", marker=marker,
+        **_errors(frame, mark, frame.theme.text), **frame.legend(mark.label, colour),
     )  # fmt: skip
 
 
@@ -332,7 +323,7 @@ def _field(frame: Frame, mark: Field, coloraxis: str) -> None:
     x, y = positions(mark.x, frame.panel.x), positions(mark.y, frame.panel.y)
     z = mark.shown()
     if mark.style == "surface":
-        frame.trace(go.Surface(x=x, y=y, z=z, coloraxis=coloraxis, hoverinfo="x+y+z", showscale=False))
+        frame.trace(go.Surface, x=x, y=y, z=z, coloraxis=coloraxis, hoverinfo="x+y+z", showscale=False)
         return
     names = [escaped(abbreviated(axis.label, 40)) for axis in (frame.panel.x, frame.panel.y)]
     label = escaped(abbreviated(mark.scale.label, 40))
@@ -342,28 +333,22 @@ def _field(frame: Frame, mark: Field, coloraxis: str) -> None:
         contours["size"] = min(contours["size"], mark.scale.high - mark.scale.low) or 1.0
         line = {"width": 0.5, "color": "rgba(255,255,255,0.5)"}
         frame.trace(
-            go.Contour(
-                x=x, y=y, z=z, coloraxis=coloraxis, contours=contours, line=line, autocontour=False,
-                hovertemplate=_template(names, label),
-            )
+            go.Contour, x=x, y=y, z=z, coloraxis=coloraxis, contours=contours, line=line, autocontour=False,
+            hovertemplate=_template(names, label),
         )  # fmt: skip
         return
     words = [["" if not np.isfinite(v) else number_text(float(v), 2) for v in row] for row in z]
     frame.trace(
-        go.Heatmap(
-            x=x, y=y, z=z, coloraxis=coloraxis, text=words if mark.values else None, hoverongaps=False,
-            texttemplate="%{text}" if mark.values else None, hovertemplate=_template(names, label),
-        )
+        go.Heatmap, x=x, y=y, z=z, coloraxis=coloraxis, text=words if mark.values else None, hoverongaps=False,
+        texttemplate="%{text}" if mark.values else None, hovertemplate=_template(names, label),
     )  # fmt: skip
 
 
 def _shade(frame: Frame, mark: Shade) -> None:
     ends = [[0, frame.theme.colour(mark.colour, 0.0)], [1, frame.theme.colour(mark.colour, mark.alpha)]]
     frame.trace(
-        go.Heatmap(
-            x=positions(mark.x, frame.panel.x), y=mark.y, z=np.where(mark.z > 0, mark.z, np.nan), zmin=0, zmax=1, colorscale=ends,
-            showscale=False, hoverinfo="skip", name="shade",
-        )
+        go.Heatmap, x=positions(mark.x, frame.panel.x), y=mark.y, z=np.where(mark.z > 0, mark.z, np.nan), zmin=0, zmax=1, colorscale=ends,
+        showscale=False, hoverinfo="skip", name="shade",
     )  # fmt: skip
 
 

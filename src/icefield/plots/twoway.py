@@ -18,7 +18,7 @@ from icefield.errors import InputError, InputTypeError
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.data_regions import data_marks, mask_of
 from icefield.plots.geometry import inside_polygon
-from icefield.plots.options import TWO_WAY_KINDS, Options
+from icefield.plots.options import TWO_WAY_KINDS, Options, check_kind
 from icefield.plots.panels import (
     Axis,
     ColourScale,
@@ -68,10 +68,7 @@ def two_way_panel(
 
 def chosen_kind(effect: Effect, options: Options) -> str:
     """Which of the two-way kinds to draw, from what was asked and the features' kinds."""
-    if options.kind not in ("auto", *TWO_WAY_KINDS):
-        raise InputError.of(
-            "kind", f"must be one of {', '.join(map(repr, TWO_WAY_KINDS))} for two features", options.kind
-        )
+    check_kind(options, TWO_WAY_KINDS, "two features")
     if options.data in ("rug", "deciles"):
         raise InputError.of("data", "must be 'histogram', 'points' or None for two features", options.data)
     both = all(effect.ordered)
