@@ -361,9 +361,8 @@ def _comparable(effects: dict[Any, Effect]) -> dict[Any, Effect]:
 
 def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> None:
     one, two = effects[name], effects[other]
-    if one.average.shape != two.average.shape or not all(
-        _same_points(a, b) for a, b in zip(one.grid, two.grid)
-    ):
+    same = all([str(v) for v in a] == [str(v) for v in b] for a, b in zip(one.grid, two.grid))
+    if one.average.shape != two.average.shape or not same:
         from icefield.wording.names import name_text
 
         given = "bins=edges" if one.kind == "ale" else "grid=values"
@@ -372,7 +371,3 @@ def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> No
             f"compare(explainers).{'ale' if one.kind == 'ale' else 'partial_dependence'}(..., {given}) asks "
             "all at the same ones."
         )
-
-
-def _same_points(a: Any, b: Any) -> bool:
-    return [str(v) for v in a] == [str(v) for v in b]

@@ -135,15 +135,11 @@ class InputSpace:
 
     def possible(self, boxes: Boxes) -> NDArray[np.bool_]:
         """Which boxes hold an input at all."""
-        return np.asarray(self.overlaps(boxes).all(axis=1), bool)
-
-    def overlaps(self, boxes: Boxes) -> NDArray[np.bool_]:
-        """Of every box and variable, whether anything is left of it."""
         there = (boxes.low < boxes.high) | boxes.missing
         for v in np.flatnonzero(~self.is_interval).tolist():
             words = boxes.levels[:, self.word_start[v] : self.word_start[v + 1]]
             there[:, v] = (words != 0).any(axis=1)
-        return there
+        return np.asarray(there.all(axis=1), bool)
 
     def splits_of(self, conditions: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The variable of every condition, and its cut; -1 for sets of levels."""

@@ -27,15 +27,17 @@ class DataFile:
     ----------
     frame : its columns; every cell as text where the format knows no types
     as_text : whether it does not
-    lines : whether every row of a text is one line, so that rows can be named by their line
+    lines : whether every row of a text is one line, so that rows can be named by their line; None where it is not known which rows these are
     """
 
     frame: Any
     as_text: bool = False
-    lines: bool = False
+    lines: bool | None = False
 
     def row(self, at: int) -> str:
         """A row in words."""
+        if self.lines is None:
+            return "one of its rows"
         if self.lines:
             return f"line {counted(at + 2)}"
         return row_text(at)

@@ -31,7 +31,7 @@ def _condition(
 ) -> dict[str, Any]:
     if not isinstance(one, dict) or set(one) - KEYS:
         raise BadMessage(f"{where} must have a column, and ge, le, in or missing.", where)
-    column = one.get("column")
+    column: Any = one.get("column")
     if isinstance(column, str):
         is_there = column in beside
     else:

@@ -78,8 +78,8 @@ def one_way_panel(
     # The whole knows the order of all levels, of which a group or a model may have only some.
     places = Coordinates(effects if all(whole.ordered) else [whole, *effects], scale=options.x_scale)
     label = value_label(series[0].effect, series[0].output if named else None)
-    is_curve = options.kind == "line" or (options.kind == "auto" and not _two_valued(whole))
-    if places.ordered and is_curve:
+    can_be_line = places.ordered and options.kind in ("auto", "line")
+    if can_be_line and not (options.kind == "auto" and _two_valued(whole)):
         return _numeric_panel(series, whole, places, label, options, legend_title)
     return _level_panel(series, whole, places, label, options, legend_title)
 

@@ -288,11 +288,11 @@ def _rule(frame: Frame, mark: Rule) -> None:
     line = {"color": frame.theme.muted, "width": 1, "dash": "2px,4px" if mark.dashed else "solid"}
     along_y = (mark.y is not None) != frame.panel.flip
     at = mark.y if mark.y is not None else mark.x
-    if along_y:
-        ends, where = {"x0": 0, "x1": 1, "y0": at, "y1": at}, ("frame", "data")
-    else:
+    ends: dict[str, Any] = {"x0": 0, "x1": 1, "y0": at, "y1": at}
+    if not along_y:
         place = frame.x(np.array([at], dtype=np.float64))[0] if mark.y is None else at
-        ends, where = {"x0": place, "x1": place, "y0": 0, "y1": 1}, ("data", "frame")
+        ends = {"x0": place, "x1": place, "y0": 0, "y1": 1}
+    where = ("frame", "data") if along_y else ("data", "frame")
     frame.shape(*where, type="line", **ends, line=line, layer="below", name="rule")
 
 

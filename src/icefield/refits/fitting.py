@@ -216,7 +216,7 @@ class _Crew:
         process = None
         try:
             if self._sent is not None:
-                process = ModelProcess(self._sent, _fitted)
+                process = ModelProcess(self._sent, Fitter.fitted)
                 self._processes.append(process)
             while not self._left:
                 try:
@@ -238,11 +238,6 @@ class _Crew:
                 if self._left:
                     process.kill()
                 process.end()
-
-
-def _fitted(learner: Fitter, rows: Positions, seed: int) -> Any:
-    """A fit in another process."""
-    return learner.fitted(rows, seed)
 
 
 class _FittedModels:
