@@ -93,7 +93,13 @@ def audit(
             f"not judged: the constraints on {', '.join(map(str, promised))}, which are about margins; the model has none",
         )
         promised = {}
-    directions, sources = _all_directions(wanted, promised if margins is study else {})
+    declared_here = promised if margins is study else {}
+    directions = {**declared_here, **wanted}  # what was asked for comes before what was declared
+    sources = dict.fromkeys(declared_here, "declared")
+    sources |= {
+        name: "asked, declared" if declared_here.get(name) == sign else "asked"
+        for name, sign in wanted.items()
+    }
     asked += [f for f in map(study.feature, directions) if all(f.label != a.label for a in asked)]
     auditor = _Auditor(study, audit_rows(study, asked, points, worst, chosen.positions), directions, sources)
     auditors = [auditor]
@@ -195,16 +201,6 @@ def _judged(study: Study, known: Declared) -> tuple[dict[Any, int], tuple[str, .
         else:
             found[label] = sign
     return found, tuple(said) + tuple(f"constraints that were not read: {one}" for one in known.unread)
-
-
-def _all_directions(
-    wanted: dict[Any, int], promised: Mapping[Any, int]
-) -> tuple[dict[Any, int], dict[Any, str]]:
-    """What was asked for comes before what was declared."""
-    sources = {
-        name: "asked, declared" if promised.get(name) == sign else "asked" for name, sign in wanted.items()
-    }
-    return {**promised, **wanted}, {**dict.fromkeys(promised, "declared"), **sources}
 
 
 def _mixes_outputs(study: Study) -> bool:

@@ -291,19 +291,14 @@ def _variable(
         values = np.array([False, True])
     else:
         values = listed(Grid("distinct", missing="hide"))
-    if column.kind in (*NUMERIC_KINDS, "boolean") and len(columns) == 1 and not _is_odd(forest, columns[0]):
-        seen = encoded(values)
-        if not np.isnan(seen).any() and (np.diff(seen[:, 0]) > 0).all():
+    if column.kind in (*NUMERIC_KINDS, "boolean") and len(columns) == 1:
+        seen, own = encoded(values), forest.condition_column == columns[0]
+        by_sets = (forest.condition_set[own] >= 0).any() or forest.condition_zero_missing[own].any()
+        if not by_sets and not np.isnan(seen).any() and (np.diff(seen[:, 0]) > 0).all():
             return Variable(name, columns, values, seen, True, column.any_missing)
     if column.any_missing:
         values = with_missing_last(values)
     return Variable(name, columns, values, encoded(values), False, False)
-
-
-def _is_odd(forest: Forest, column: int) -> bool:
-    """Whether an input is split by sets of codes, or zero counts as missing there."""
-    own = forest.condition_column == column
-    return bool((forest.condition_set[own] >= 0).any() or forest.condition_zero_missing[own].any())
 
 
 def _bare(forest: Forest, column: int) -> Variable:

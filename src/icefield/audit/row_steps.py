@@ -163,8 +163,10 @@ def audit_rows(
     if swept and not _swept(study, swept, block, positions, worst):
         left = found
     for one in left:
-        for start, curves in _curves(study, one, block):
-            part = block.take(np.arange(start, start + curves.shape[1]))
+        axis = one.feature.axis(one.values, block.table)
+        for start, part in _parts(study, block, len(one.values)):
+            question = Question((axis,), spread=False, rows=np.arange(part.n_rows), averaged=False)
+            curves = np.asarray(study.answers([question], Block(part.table))[0].curves)
             if not one.is_ordered:
                 _add_levels(one, curves, part, start, positions, worst)
             else:
@@ -241,15 +243,6 @@ def _swept(
         for number, one in enumerate(found):
             _add(one, part, number, rows, positions, worst)
     return True
-
-
-def _curves(study: Study, one: FeatureSteps, block: Block) -> Iterator[tuple[int, Float]]:
-    """Curves ``(outputs, rows, points)`` of some rows at a time, with the number of the first."""
-    axis = one.feature.axis(one.values, block.table)
-    for start, part in _parts(study, block, len(one.values)):
-        question = Question((axis,), spread=False, rows=np.arange(part.n_rows), averaged=False)
-        (answer,) = study.answers([question], Block(part.table))
-        yield start, np.asarray(answer.curves)
 
 
 def _parts(study: Study, block: Block, points: int) -> Iterator[tuple[int, Block]]:

@@ -71,7 +71,8 @@ def snapshot(study: Study, path: str | Path, refits: Any = None) -> Path:
     known, before = read(folder) if (folder / "model.json").is_file() else ({}, {})
     if known and not _is_same_kind(study, known):
         known, before = {}, {}
-    now, unit = _written(study, before), _unit(study)
+    now = _written(study, before)
+    unit = float(np.max(prediction_level(study).std, initial=0.0)) or 1.0  # of the output that differs most
     tolerances = _tolerances(study, now, refits, unit)
     if known:
         if refits is None:
@@ -220,11 +221,6 @@ def _is_same_kind(study: Study, head: Mapping[str, Any]) -> bool:
 
 
 # --- what is written of a model -----------------------------------------------------------------------------
-
-
-def _unit(study: Study) -> float:
-    """The standard deviation of the predictions, the largest of all outputs."""
-    return float(np.max(prediction_level(study).std, initial=0.0)) or 1.0
 
 
 def _written(

@@ -91,7 +91,8 @@ def condition_words(one: dict[str, Any], columns: Sequence[ExploredColumn]) -> s
         name, text = column, lambda v: f"{v:.4g}"
     else:
         own = columns[column]
-        name, text = own.label, lambda v: own.text_at(_round_place(v, own))
+        rounded = own.kind in ("number", "integer")
+        name, text = own.label, lambda v: own.text(own.value(float(f"{v:.6g}") if rounded else v, "place"))
     if "in" in one:
         members = [columns[column].text(columns[column].levels[m]) for m in one["in"]]
         if not members:
@@ -107,7 +108,3 @@ def condition_words(one: dict[str, Any], columns: Sequence[ExploredColumn]) -> s
     else:
         return f"{name} is missing"
     return f"{said}, or missing" if one.get("missing") else said
-
-
-def _round_place(place: float, column: ExploredColumn) -> float:
-    return float(f"{place:.6g}") if column.kind in ("number", "integer") else place

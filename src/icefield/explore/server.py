@@ -200,14 +200,12 @@ class ExplorerServer:
                 return True
         return host in names
 
-    def _allowed(self, socket: WebSocket) -> bool:
-        host, origin = socket.headers.get("host", ""), socket.headers.get("origin", "")
-        return self._is_own(host) and origin == f"http://{host}" and len(self._sessions) < MOST_CLIENTS
-
     async def _live(self, websocket: WebSocket) -> None:
         from starlette.websockets import WebSocketDisconnect
 
-        if not self._allowed(websocket):
+        host, origin = websocket.headers.get("host", ""), websocket.headers.get("origin", "")
+        full = len(self._sessions) >= MOST_CLIENTS
+        if full or not self._is_own(host) or origin != f"http://{host}":
             await websocket.close(4403)
             return
         await websocket.accept()

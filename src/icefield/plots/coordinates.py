@@ -34,7 +34,9 @@ class Coordinates:
     def __init__(self, effects: Sequence[Effect], which: int = 0, scale: str = "linear") -> None:
         self.feature, self.naming = effects[0].features[which], effects[0].naming
         kinds = [e.kinds[which] for e in effects]
-        self.kind = kinds[0] if len(set(kinds)) == 1 else _common_kind(kinds)
+        # Models may see the same feature as integers and as floats; anything else is drawn as levels.
+        mixed = "float" if set(kinds) <= {"integer", "float"} else "categorical"
+        self.kind = kinds[0] if len(set(kinds)) == 1 else mixed
         self.ordered = self.kind in ORDERED_KINDS and not self.naming.coded(self.feature)
         grids = [e.grid[which] for e in effects]
         self.unit, self.unit_name = 1.0, ""
@@ -53,13 +55,11 @@ class Coordinates:
             self.levels = _levels(grids)
             self.low, self.high, self.missing = -0.5, len(self.levels) - 0.5, None
 
-    @property
-    def _span(self) -> float:
-        return self.high - self.low or max(1.0, abs(self.high) * 0.1)
-
     def beyond(self, at: float, share: float) -> float:
         """The place that lies so much of the axis beyond another."""
-        return scaled(at, share, self.low, self.high) if self.log else at + share * self._span
+        if self.log:
+            return scaled(at, share, self.low, self.high)
+        return at + share * (self.high - self.low or max(1.0, abs(self.high) * 0.1))
 
     def _by_factors(self, scale: str, grids: Sequence[Float]) -> bool:
         """Whether the axis is logarithmic: on request, or because that is how all grids are spaced."""
@@ -139,11 +139,6 @@ def spaced_by_factors(grid: Float) -> bool:
         return False
     steps = np.diff(np.log(known))
     return bool(np.ptp(steps) <= 0.05 * steps.mean() and known[-1] > 2 * known[0])
-
-
-def _common_kind(kinds: Sequence[str]) -> str:
-    """Models may see the same feature as integers and as floats; anything else is drawn as levels."""
-    return "float" if set(kinds) <= {"integer", "float"} else "categorical"
 
 
 def _seconds(values: NDArray[Any]) -> Float:

@@ -58,7 +58,9 @@ def individual_marks(
     below: list[Mark] = []
     kept = _kept(len(curves), options)
     if len(kept) < len(curves) and options.color_by is None and places.ordered and len(order) > 1:
-        below.append(_shade(_density(x, curves[:, order], places.log, options)))
+        field = _density(x, curves[:, order], places.log, options)
+        shade = np.clip(np.nan_to_num(field.z) / (field.scale.high or 1.0), 0.0, 1.0)
+        below.append(Shade(field.x, field.y, shade))
     colouring = _colouring(series, kept, options)
     coloured = colouring.slots is not None or colouring.values is not None
     alpha = float(np.clip(12.0 / len(kept) ** 0.75, 0.015, 0.6))
@@ -122,11 +124,6 @@ def _density(x: Float, y: Float, log: bool, options: Options) -> Field:
     return Field(fine, edges, np.where(z > 0, z, np.nan), scale)
 
 
-def _shade(field: Field) -> Shade:
-    """The same behind the curves drawn."""
-    return Shade(field.x, field.y, np.clip(np.nan_to_num(field.z) / (field.scale.high or 1.0), 0.0, 1.0))
-
-
 # --- colours ---------------------------------------------------------------------------------------
 
 
@@ -174,11 +171,9 @@ def _natural(values: NDArray[Any], texts: NDArray[Any], text: str) -> Any:
 def _row_values(effect: Effect, column: Any) -> NDArray[Any]:
     known = effect.row_values or {}
     if column not in known:
+        hint = did_you_mean(column, known) if known else "compute it with Explainer.ice(...)"
         raise InputError.of(
-            "color_by",
-            "names a column whose values this effect does not carry",
-            column,
-            did_you_mean(column, known) if known else "compute it with Explainer.ice(...)",
+            "color_by", "names a column whose values this effect does not carry", column, hint
         )
     return np.asarray(known[column])
 

@@ -85,7 +85,10 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
         weights[at[inside].astype(np.intp)] = whole.weight[inside]
         known = True
     order = np.arange(count)
-    if options.sort == "value" or (options.sort == "auto" and _many_without_order(whole, count)):
+    # Levels that are too many to find one's way by, and have no order of their own to go by, are sorted by their effect.
+    unordered = whole.kinds[0] == "categorical" and not whole.naming.coded(whole.features[0])
+    by_effect = options.sort == "auto" and count > MANY_LEVELS and unordered
+    if options.sort == "value" or by_effect:
         values = _mean_average(series, places)
         order = np.argsort(np.where(np.isfinite(values), -values, np.inf), kind="stable")
     elif options.sort == "count" and known:
@@ -116,13 +119,6 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
         drawn.high += 1
     return Levels(
         drawn, places, order, rest, tuple(texts), counts if known else None, weights, joined(*notes)
-    )
-
-
-def _many_without_order(whole: Effect, count: int) -> bool:
-    """Whether levels are too many to find one's way by, and have no order of their own to go by."""
-    return (
-        count > MANY_LEVELS and whole.kinds[0] == "categorical" and not whole.naming.coded(whole.features[0])
     )
 
 

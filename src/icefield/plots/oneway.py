@@ -144,7 +144,10 @@ def _numeric_panel(
         )
         if places.missing is not None and one.effect.missing_last[0]:
             above.append(_missing_dot(one, places.missing, interval, _average_colour(one, below)))
-    marks = [*below, *_zero(series), *_separator(places), *lines, *above]
+    rules = _zero(series)
+    if places.missing is not None:
+        rules.append(Rule(x=places.beyond(places.high, MISSING_GAP / 2), dashed=True))
+    marks = [*below, *rules, *lines, *above]
     axis = _without_negative(places, places.axis(), lines)
     axis = replace(axis, label=f"{axis.label}\u2002({beyond})") if beyond and axis.label else axis
     low, high = value_range(marks) or (0.0, 1.0)
@@ -220,12 +223,6 @@ def _missing_dot(one: Series, at: float, interval: tuple[Float, Float] | None, c
         np.array([at]), one.average[-1:], colour=colour, low=ends[0], high=ends[1], label=None, size=1.1,
         pattern=one.dashed,
     )  # fmt: skip
-
-
-def _separator(places: Coordinates) -> list[Mark]:
-    if places.missing is None:
-        return []
-    return [Rule(x=places.beyond(places.high, MISSING_GAP / 2), dashed=True)]
 
 
 def _zero(series: Sequence[Series]) -> list[Mark]:

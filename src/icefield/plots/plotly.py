@@ -257,7 +257,10 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
     margins = any(isinstance(m, Margin) and m.side == "top" for p in picture.panels for m in p.marks)
     titled = any(p.title for p in picture.panels)
     beside = any(isinstance(m, (EdgeText, Sparks)) for p in picture.panels for m in p.marks)
-    below = 18 * max(wrapped(_lower(p).label, label_width(picture)).count("\n") + 2 for p in picture.panels)
+    feet = [(p.y if p.flip else p.x).label for p in picture.panels]
+    below = 18 * max(wrapped(label, label_width(picture)).count("\n") + 2 for label in feet)
+    titles = {p.legend_title for p in picture.panels if p.legend_title}
+    legend = wrapped(titles.pop(), 28) if len(titles) == 1 else ""
     tall = 64 + 58 * margins + 24 * titled + (14 + 16 * (words.count("\n") + 1) if heading else 0)
     figure.update_layout(
         template=theme.template,
@@ -267,7 +270,7 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
         hovermode="closest",
         barmode="overlay",
         font={"size": 13},
-        legend={"title": {"text": escaped(_legend_title(picture))}, "x": 1.2 if beside else 1.02 if picture.panels[0].scale is None else 1.22, "y": 1, "tracegroupgap": 2},
+        legend={"title": {"text": escaped(legend)}, "x": 1.2 if beside else 1.02 if picture.panels[0].scale is None else 1.22, "y": 1, "tracegroupgap": 2},
     )  # fmt: skip
     if heading:
         font = {"size": 16} if picture.title else {"size": 12, "color": theme.muted}
@@ -277,13 +280,3 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
             text=escaped(wrapped(picture.note, 84)), x=0, y=0, xref="paper", yref="paper", xanchor="left",
             yanchor="top", yshift=-28 - below, showarrow=False, align="left", font={"size": 11.5, "color": theme.muted},
         )  # fmt: skip
-
-
-def _lower(panel: Panel) -> Axis:
-    """The axis along the foot of a panel."""
-    return panel.y if panel.flip else panel.x
-
-
-def _legend_title(picture: Picture) -> str:
-    titles = {p.legend_title for p in picture.panels if p.legend_title}
-    return wrapped(titles.pop(), 28) if len(titles) == 1 else ""

@@ -395,14 +395,10 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
         ]
         panel = one_way_panel(series, effect, options, True)
         rows = f"{counted(effect.n_rows)}\u00a0rows"
-        panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=_unnamed(panel)))
+        # Titles name the regions, so no legend is needed.
+        marks: Any = [replace(m, label=None) if hasattr(m, "label") else m for m in panel.marks]
+        panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=tuple(marks)))
     count = len(panels)
     columns = count if count <= 3 else 2 if count == 4 else 3
     note = joined("dashed: all rows", said_of_bands(panels))
     return _side_by_side(panels, options, columns=columns, title=title_text(options.title), note=note)
-
-
-def _unnamed(panel: Panel) -> tuple[Any, ...]:
-    """Titles name the regions, so no legend is needed."""
-    marks: list[Any] = list(panel.marks)
-    return tuple(replace(m, label=None) if getattr(m, "label", None) is not None else m for m in marks)
