@@ -434,7 +434,9 @@ class _Auditor:
         table = study.sample.table.take(np.array([example.row]))
         for name, value in (changed or {}).items():
             feature = study.feature(name)
-            table = table.crossed(feature.axis(_as_column(value), table).points)
+            is_number = isinstance(value, (float, int, np.number)) and not isinstance(value, bool)
+            column = np.array([value]) if is_number else object_array([value])
+            table = table.crossed(feature.axis(column, table).points)
         ends = object_array([example.before, example.after])
         if steps.values.dtype != object:
             ends = ends.astype(steps.values.dtype)
@@ -563,12 +565,9 @@ class _Auditor:
                     jumps += [self._example(one, output, example, 0) for example in largest[:1]]
                 for label, segment in zip(self.groups, one.segments[output]):
                     record = self._record(one, name, sign, segment, against if label is None else [])
-                    record["group"] = label
-                    for column, direction in (("never_falls", INCREASING), ("never_rises", DECREASING)):
-                        record[column] = (
-                            answers.get((one.feature.label, name, direction)) if label is None else None
-                        )
-                    records.append(record)
+                    decided = [answers.get((one.feature.label, name, d)) for d in (INCREASING, DECREASING)]
+                    record["never_falls"], record["never_rises"] = decided if label is None else (None, None)
+                    records.append(record | {"group": label})
         return records, examples, jumps
 
     def _record(
@@ -654,10 +653,3 @@ class _Auditor:
         if known.together:
             found.append(f"declared interaction constraints: {'broken' if broken else 'kept'}")
         return (*found, *beside)
-
-
-def _as_column(value: Any) -> Any:
-    """One value as an array that a column can take."""
-    if isinstance(value, (float, np.floating, int, np.integer)) and not isinstance(value, bool):
-        return np.array([value])
-    return object_array([value])

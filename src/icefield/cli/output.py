@@ -53,11 +53,13 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
         if not Path(path).parent.is_dir():
             raise InputError.of(option, "lies in a folder that does not exist", path)
         # Written beside its place and then put there, so the folder matters too.
-        ways = [path, Path(path).parent] if Path(path).exists() else [Path(path).parent]
+        there = Path(path).exists()
+        ways = [path, Path(path).parent] if there else [Path(path).parent]
         if not _is_special(path) and not all(os.access(way, os.W_OK) for way in ways):
             raise InputError.of(option, "cannot be written", path, "choose another folder")
         real = os.path.realpath(path)
-        if name != "checkpoint" and any(_is_same(path, other) for other in files):
+        is_read = there and any(os.path.exists(one) and os.path.samefile(path, one) for one in files)
+        if name != "checkpoint" and is_read:
             raise InputError.of(option, "would overwrite what is read", path, "choose another name")
         if Path(path).suffix.lower() in FORMATS and (
             any(Path(real).is_relative_to(folder) for folder in folders)
@@ -99,10 +101,6 @@ def _matches(path: str, pattern: str) -> bool:
     if "**" in pattern:  # any number of folders
         return fnmatchcase(path, pattern.replace("**/", "*"))
     return Path(path).match(pattern)
-
-
-def _is_same(path: str, other: str) -> bool:
-    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
 
 
 def _is_special(path: str) -> bool:

@@ -143,7 +143,10 @@ def _numeric_panel(
             )
         )
         if places.missing is not None and one.effect.missing_last[0]:
-            above.append(_missing_dot(one, places.missing, interval, _average_colour(one, below)))
+            ends: Any = [None, None] if interval is None else [end[-1:] for end in interval]
+            colour, at_missing = _average_colour(one, below), np.array([places.missing])
+            dots = Dots(at_missing, one.average[-1:], colour, None, *ends, size=1.1, pattern=one.dashed)
+            above.append(dots)
     rules = _zero(series)
     if places.missing is not None:
         rules.append(Rule(x=places.beyond(places.high, MISSING_GAP / 2), dashed=True))
@@ -215,14 +218,6 @@ def _average_colour(one: Series, below: list[Mark]) -> Colour:
 
 def _asked_spread(series: Sequence[Series], options: Options) -> str:
     return "none" if options.band == "auto" and len(series) > MANY_BANDS else options.band
-
-
-def _missing_dot(one: Series, at: float, interval: tuple[Float, Float] | None, colour: Colour) -> Dots:
-    ends = (None, None) if interval is None else (interval[0][-1:], interval[1][-1:])
-    return Dots(
-        np.array([at]), one.average[-1:], colour=colour, low=ends[0], high=ends[1], label=None, size=1.1,
-        pattern=one.dashed,
-    )  # fmt: skip
 
 
 def _zero(series: Sequence[Series]) -> list[Mark]:

@@ -45,14 +45,14 @@ class Tests(ResultTable):
         return {name: values for name, values in self.columns.items() if name not in hidden}
 
 
-def flatness(refits: Refits, effects: Mapping[Any, Effect], how: str) -> Tests:
+def flatness(refits: Refits, effects: Mapping[Any, Effect]) -> Tests:
     """Whether curves are flat."""
     tested = [((name,), effect, effect.average, _curves(effect)) for name, effect in effects.items()]
     title = "Is it flat? The hypothesis: the expected curve is the same everywhere"
-    return _table(refits, "feature", tested, title, how)
+    return _table(refits, "feature", tested, title)
 
 
-def group_differences(refits: Refits, effect: Effect, how: str) -> Tests:
+def group_differences(refits: Refits, effect: Effect) -> Tests:
     """Whether a feature's centred curves are the same in every pair of groups."""
     labels = [label for label, group in effect.groups.items() if np.isfinite(_curves(group)).all()]
     if len(labels) < 2:
@@ -64,14 +64,14 @@ def group_differences(refits: Refits, effect: Effect, how: str) -> Tests:
         tested.append((pair, effect, a.average - b.average, _curves(a) - _curves(b)))
     name = refits.study.naming.name(effect.features[0])
     title = f"Is the effect of {name} the same in both groups? The hypothesis: expected curves differ in level only"
-    return _table(refits, "groups", tested, title, how)
+    return _table(refits, "groups", tested, title)
 
 
-def interaction(refits: Refits, effects: Mapping[Any, Effect], how: str) -> Tests:
+def interaction(refits: Refits, effects: Mapping[Any, Effect]) -> Tests:
     """Whether surfaces are the sum of their margins."""
     tested = [(tuple(name), effect, effect.average, _curves(effect)) for name, effect in effects.items()]
     title = "Is there no interaction? The hypothesis: the expected surface is a sum of two curves"
-    return _table(refits, "features", tested, title, how)
+    return _table(refits, "features", tested, title)
 
 
 def _curves(effect: Effect) -> Float:
@@ -85,7 +85,6 @@ def _table(
     column: str,
     tested: Sequence[tuple[tuple[Any, ...], Effect, Float, Float]],
     title: str,
-    how: str,
 ) -> Tests:
     names, outputs, rows = [], [], []
     for name, effect, average, curves in tested:
@@ -116,7 +115,7 @@ def _table(
         notes=(
             "effect_size: RMS of what the hypothesis says is zero, in SD of the predictions; largest: its largest value",
             f"p_adjusted: Holm's correction for {len(rows)} hypothes{'is' if len(rows) == 1 else 'es'}; a large p-value is no proof of the hypothesis",
-            how,
+            refits.how,
         ),
         library=refits.study.sample.table.library,
         naming=refits.study.naming,

@@ -408,7 +408,7 @@ class Refits(StudyExplainer):
         The statistic is the largest absolute t over the grid of the curve less its mean; ``p_value`` is how often one so large would occur if
         the learner's expected curve were flat, ``p_adjusted`` the same for all rows of the table together (Holm 1979).
         """
-        return flatness(self, self.effects(features, grid=grid), self.how)
+        return flatness(self, self.effects(features, grid=grid))
 
     def group_test(self, feature: Any, *, by: Any = None, grid: Any = 20) -> Tests:
         """Is the effect the same in all groups? A p-value per pair of groups and output, with its effect size.
@@ -425,7 +425,7 @@ class Refits(StudyExplainer):
         """
         if by is None and self.study.rows.groups is None:
             raise InputError.of("by", "is needed: of which groups", None, 'write by="sex"')
-        return group_differences(self, self.partial_dependence(feature, grid=grid, by=by), self.how)
+        return group_differences(self, self.partial_dependence(feature, grid=grid, by=by))
 
     def interaction_test(self, features: Iterable[Any] | None = None, *, grid: Any = 6) -> Tests:
         """Is there no interaction? A p-value per pair of features and output, with its effect size.
@@ -439,7 +439,7 @@ class Refits(StudyExplainer):
         -----
         What is tested is the surface less both of its margins.
         """
-        return interaction(self, self.effects(features, order=2, grid=grid), self.how)
+        return interaction(self, self.effects(features, order=2, grid=grid))
 
 
 # --- made of an Explainer ----------------------------------------------------------------------------
