@@ -278,9 +278,10 @@ def _variable(
 
     def listed(grid: Grid) -> NDArray[Any]:
         rows = study.rows
-        return rows.statistics.grids((feature,), grid, lambda one: study.plan.thresholds(one, rows.head))[0][
-            0
-        ]
+        (found,), _ = rows.statistics.grids(
+            (feature,), grid, lambda one: study.plan.thresholds(one, rows.head)
+        )
+        return found
 
     if column.kind in NUMERIC_KINDS:
         try:
