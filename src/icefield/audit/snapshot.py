@@ -158,8 +158,8 @@ def compare(study: Study, against: str | Path) -> Check:
     now = _written(study, before)
     statements = [Statement(name, "feature", "used", "the model has it no longer", FAIL) for name in lost]
     for name in sorted(set(now) - set(before)):
-        moved = number(max(now[name].quantities["movement"], default=0.0))
-        text = f"new; predictions move by {moved} with it"
+        moved = max(max(values) for key, values in now[name].quantities.items() if key.startswith("movement"))
+        text = f"new; predictions move by {number(moved)} with it"
         statements.append(Statement(name, "feature", "not there", text, FAIL))
     tolerances = head["tolerance"]
     for name in sorted(set(now) & set(before)):
