@@ -35,8 +35,7 @@ from icefield.explainer import Explainer
 
 if TYPE_CHECKING:
     from icefield import datasets
-    from icefield.audit.checking import Check
-    from icefield.audit.contracts import check
+    from icefield.audit.checking import Check, check
     from icefield.audit.result import Audit
     from icefield.refits import Refits, Tests
     from icefield.statistics.change import Change
@@ -108,7 +107,7 @@ __all__ = [
 # What questions answer with, beside Effects: imported when it is first named, or when a question needs it.
 _MODULES = {
     **{name: f"statistics.{name.lower()}" for name in ("Change", "Conditional", "Importance", "Interactions", "Reading", "Regions", "Summary", "Support")},
-    "Audit": "audit.result", "Check": "audit.checking", "check": "audit.contracts", "Refits": "refits", "Tests": "refits",
+    "Audit": "audit.result", "Check": "audit.checking", "check": "audit.checking", "Refits": "refits", "Tests": "refits",
 }  # fmt: skip
 
 
