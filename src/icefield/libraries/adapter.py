@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import Table
-from icefield.errors import ModelError, brief, complaint
+from icefield.errors import ModelError, brief
 from icefield.libraries.row_form import RowForm
 
 
@@ -96,11 +96,9 @@ def _origins(kind: type) -> frozenset[str]:
 
 def refuse_raw_scale(what: str) -> ModelError:
     """The error for models that are just functions of their rows, whatever they are made of."""
-    return ModelError(
-        complaint(
-            "scale", f"cannot be 'raw': {what} has only the scale of what it returns",
-            hint='pass a model that returns the margin, with scale="response"',
-        )
+    return ModelError.about(
+        "scale", f"cannot be 'raw': {what} has only the scale of what it returns",
+        hint='pass a model that returns the margin, with scale="response"',
     )  # fmt: skip
 
 
@@ -169,7 +167,7 @@ def _objects_as_numbers(matrix: NDArray[Any]) -> NDArray[np.float64]:
 def _no_prediction(received: str, wanted: str) -> ModelError:
     problem = f"answered with something that is no prediction: {received}; wanted {wanted}"
     hint = "pass a function that returns an array of shape (rows,) or (rows, outputs)"
-    return ModelError(complaint("model", problem, hint=hint))
+    return ModelError.about("model", problem, hint=hint)
 
 
 # --- names ---------------------------------------------------------------------------------------

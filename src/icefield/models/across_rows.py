@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.data.frame import Table
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.forest.check import with_missing
 from icefield.libraries.registry import library_of
 from icefield.typing import Float, Positions
@@ -72,10 +72,10 @@ def not_row_by_row(model: Model, parameter: str, does: str, received: Any, inste
     """
     if CONTRADICTED in model.notes:
         problem = f"{does}, and this model looks across the rows of a call"
-        return InputError(complaint(parameter, problem, received, instead))
+        return InputError.about(parameter, problem, received, instead)
     problem = f"{does}, and this model is not known to predict row by row"
     hint = f"{instead}; if it does predict each row by itself, write row_by_row=True"
-    return InputError(complaint(parameter, problem, received, hint))
+    return InputError.about(parameter, problem, received, hint)
 
 
 def looks_across_rows(predict: Callable[[Table], Float], table: Table) -> bool:

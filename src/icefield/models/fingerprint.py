@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from icefield.data.frame import Table
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.attributes import PLAIN, attributes_of, is_kept_outside
 from icefield.models.across_rows import alike, known_row_by_row
@@ -110,7 +110,7 @@ class Fingerprint:
 def changed_model() -> ModelError:
     """The error for a model that is not the one that was read."""
     problem = "has been fitted again, or changed, since the Explainer was made"
-    return ModelError(complaint("model", problem, hint="build a new one: Explainer(model, X)"))
+    return ModelError.about("model", problem, hint="build a new one: Explainer(model, X)")
 
 
 def _objects(parts: list[Any]) -> list[Any]:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import Table, table_of
-from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, complaint, did_you_mean
+from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, did_you_mean
 from icefield.libraries.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
 from icefield.libraries.registry import library_of, stood_in
 from icefield.libraries.row_form import RowForm
@@ -118,7 +118,7 @@ class Model:
         if matrix.shape[1] != len(self.all_outputs):
             problem = f"gave {matrix.shape[1]} outputs after {len(self.all_outputs)} at first"
             hint = "a model must answer with the same columns whatever rows it gets"
-            raise ModelError(complaint("model", problem, hint=hint))
+            raise ModelError.about("model", problem, hint=hint)
         if self.selected == tuple(range(matrix.shape[1])):
             return matrix
         return np.ascontiguousarray(matrix[:, list(self.selected)])
@@ -134,7 +134,7 @@ class Model:
                 return answer(rows)
         except StopIteration as error:  # which a generator on the way up would take for its own end
             hint = "check that `next` finds something"
-            raise ModelError(complaint("model", "raised StopIteration as it predicted", hint=hint)) from error
+            raise ModelError.about("model", "raised StopIteration as it predicted", hint=hint) from error
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def _explained(model: Model, asked: str) -> Iterator[None]:
             raise
         problem = f"could not predict {asked} ({one_line(error)})"
         hint = "check that model.predict takes such values, or leave them out"
-        raise ModelError(complaint("model", problem, hint=hint)) from error
+        raise ModelError.about("model", problem, hint=hint) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,10 +212,10 @@ def read_model(
     vectors : by column of the rows' source that holds vectors, the columns its slots are
     """
     if scale not in SCALES:
-        raise InputError(complaint("scale", "must be 'response' or 'raw'", scale, 'write scale="response"'))
+        raise InputError.about("scale", "must be 'response' or 'raw'", scale, 'write scale="response"')
     _check_is_a_model(model)
     if table.n_rows == 0:
-        raise InputError(complaint("X", "has no rows", hint="pass at least one row"))
+        raise InputError.about("X", "has no rows", hint="pass at least one row")
     model = stood_in(model, vectors)
     try:
         adapter = _adapted(model, scale)
@@ -225,7 +225,7 @@ def read_model(
         if isinstance(error, IcefieldError) or not says_not_fitted(error):
             raise
         problem = f"is not fitted ({type_name(model)})"
-        raise ModelError(complaint("model", problem, hint="fit it first, then pass it")) from error
+        raise ModelError.about("model", problem, hint="fit it first, then pass it") from error
     widths = tuple(block.shape[1] for block in as_blocks(tried.answer))
     outputs = adapter.naming(widths, tried.answer)
     split = _split(model, scale, _in_form(tried.form, probe), tried)
@@ -316,14 +316,14 @@ def _check_is_a_model(model: Any) -> None:
     if inspect.isclass(model):
         name = model.__name__
         problem = f"is the class {name}, not a fitted model"
-        raise InputTypeError(complaint("model", problem, hint=f"pass {name}(...).fit(X, y)"))
+        raise InputTypeError.about("model", problem, hint=f"pass {name}(...).fit(X, y)")
     if library_of(model) is not None:
         return
     problem = "must be a fitted model or a function from rows to numbers"
     hint = "pass an object with predict, or a callable such as lambda X: ..."
     if isinstance(model, (str, os.PathLike)):
         problem, hint = "is a path, but not to an .onnx file", "load the model and pass it"
-    raise InputTypeError(complaint("model", problem, model, hint))
+    raise InputTypeError.about("model", problem, model, hint)
 
 
 def _adapted(model: Any, scale: str) -> Adapter:
@@ -338,7 +338,7 @@ def _adapted(model: Any, scale: str) -> Adapter:
     except Exception as error:
         hint = "check that it is fitted, and that its file is whole"
         problem = f"cannot be read ({one_line(error)})"
-        raise ModelError(complaint("model", problem, type_name(model), hint)) from error
+        raise ModelError.about("model", problem, type_name(model), hint) from error
 
 
 # --- which columns -------------------------------------------------------------------------------
@@ -357,11 +357,10 @@ def _columns(adapter: Adapter, table: Table) -> tuple[tuple[Any, ...], tuple[Any
             return tuple(found), None
         if not adapter.names_are_made_up:
             problem = f"lacks {len(missing)} of the {len(wanted)} columns the model was fitted on"
-            raise ModelError(complaint("X", problem, missing, did_you_mean(missing[0], table.names)))
+            raise ModelError.about("X", problem, missing, did_you_mean(missing[0], table.names))
     if adapter.n_columns is not None and adapter.n_columns != len(table.names):
         problem = f"has {len(table.names)} columns, but the model was fitted on {adapter.n_columns}"
-        hint = "pass exactly the model's columns, in the order of fitting"
-        raise ModelError(complaint("X", problem, hint=hint))
+        raise ModelError.about("X", problem, hint="pass exactly the model's columns, in the order of fitting")
     return table.names, None if adapter.names_are_made_up or table.named else wanted
 
 

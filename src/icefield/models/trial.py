@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from icefield.data.frame import Table
-from icefield.errors import IcefieldError, ModelError, complaint
+from icefield.errors import IcefieldError, ModelError
 from icefield.libraries.adapter import Adapter, as_matrix
 from icefield.libraries.row_form import RowForm, usual_forms
 
@@ -85,7 +85,7 @@ def _refused(probe: Table, refusals: list[tuple[RowForm, Exception]]) -> Excepti
     if isinstance(first, IcefieldError):
         return first
     problem = f"could not predict the first {probe.n_rows} rows of X ({one_line(first)}; tried {tried})"
-    error = ModelError(complaint("model", problem, hint="check that model.predict works on these rows of X"))
+    error = ModelError.about("model", problem, hint="check that model.predict works on these rows of X")
     error.__cause__ = first
     return error
 

@@ -29,7 +29,7 @@ from icefield.data.frame import Table
 from icefield.data.replacement import written_as
 from icefield.engines.brute.moved_rows import predict_at
 from icefield.engines.brute.pool import CallRows, Pool
-from icefield.errors import BudgetError, statement
+from icefield.errors import BudgetError
 from icefield.models.model import Model
 from icefield.models.pace import FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, Pace
 from icefield.progress import Progress
@@ -331,4 +331,4 @@ def _check_size(rows: int, per_row: int, memory: int, what: str, instead: str) -
     if (size := per_row * rows) > memory:
         sizes = f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB."
         hint = instead.format(max(1, int(memory // per_row)))
-        raise BudgetError(statement(f"{what} would take {sizes}", f"{hint}, or raise Explainer(memory=...)"))
+        raise BudgetError.saying(f"{what} would take {sizes}", f"{hint}, or raise Explainer(memory=...)")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from icefield.core.question import Resources
 from icefield.data.frame import Table
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
-from icefield.errors import EngineError, complaint
+from icefield.errors import EngineError
 from icefield.models.model import CrossedRows, Model
 from icefield.models.pace import Pace
 from icefield.models.sharing import alone, copies_help, private_copy, settings_for_threads, shareable
@@ -173,13 +173,13 @@ class _Processes:
         try:
             found: tuple[Float, float] = process.ask(block.table, block.moving, points)
         except ProcessEnded as error:
-            raise EngineError(
-                complaint(
-                    "processes", "could not be used: a process ended before it answered", self._most,
-                    "a script must start its work under `if __name__ == '__main__':`, and the model must come "
-                    "from a module that other processes can import; or leave processes out",
-                )
-            ) from error  # fmt: skip
+            raise EngineError.about(
+                "processes",
+                "could not be used: a process ended before it answered",
+                self._most,
+                "a script must start its work under `if __name__ == '__main__':`, and the model must come "
+                "from a module that other processes can import; or leave processes out",
+            ) from error
         self._free.put(process)
         return found
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from icefield.data.frame import Table
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered, plain_labels, type_name
 from icefield.libraries.catboost.format import stored_loss
 from icefield.libraries.category_types import refuse_text
@@ -25,7 +25,7 @@ _RANKING = (
 def adapt(model: Any, scale: str) -> Adapter:
     """The adapter of a CatBoost model."""
     if not model.is_fitted():
-        raise ModelError(complaint("model", f"is not fitted ({type_name(model)})", hint="fit it first"))
+        raise ModelError.about("model", f"is not fitted ({type_name(model)})", hint="fit it first")
     loss, asked = stored_loss(model), response_type(model)
     classifier = asked == "Probability"
     naming: Naming = SingleOrNumbered("prediction")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.errors import InputError, MissingDependencyError, ModelError, complaint
+from icefield.errors import InputError, MissingDependencyError, ModelError
 from icefield.libraries.adapter import Adapter, ByClass, Outputs, Positions, refuse_raw_scale
 from icefield.libraries.onnx import is_session
 from icefield.libraries.row_form import RowForm
@@ -33,8 +33,10 @@ def adapt(model: Any, scale: str) -> Adapter:
     inputs, output = session.get_inputs(), _output(session.get_outputs())
     for one in inputs:
         if one.type not in _NUMPY_TYPES:
-            raise ModelError(complaint("model", f"takes an input {one.name!r} of type {one.type}, not a table",
-                                       hint="pass a function that runs the session"))  # fmt: skip
+            raise ModelError.about(
+                "model", f"takes an input {one.name!r} of type {one.type}, not a table",
+                hint="pass a function that runs the session",
+            )  # fmt: skip
     classifier = "prob" in output.name.lower() or output.type.startswith("seq(map(")
     axes = inputs[0].shape
     single = len(inputs) == 1 and len(axes) != 1 and not (len(axes) == 2 and axes[1] == 1)
@@ -61,12 +63,11 @@ def _open(model: Any) -> Any:
     onnxruntime.disable_telemetry_events()
     source: Any = os.fspath(model) if isinstance(model, (str, os.PathLike)) else model.SerializeToString()
     if isinstance(source, str) and not os.path.isfile(source):
-        raise InputError(complaint("model", "is a path to no file", source, "check the path"))
+        raise InputError.about("model", "is a path to no file", source, "check the path")
     try:
         return onnxruntime.InferenceSession(source, providers=onnxruntime.get_available_providers())
     except Exception as error:
-        problem = f"is no ONNX model that onnxruntime can open: {error}"
-        raise ModelError(complaint("model", problem)) from error
+        raise ModelError.about("model", f"is no ONNX model that onnxruntime can open: {error}") from error
 
 
 def _output(outputs: Sequence[Any]) -> Any:
@@ -78,7 +79,7 @@ def _output(outputs: Sequence[Any]) -> Any:
             return found[0]
     hint = "pass a function, for example lambda X: session.run(['score'], {'X': X})[0]"
     names = [one.name for one in outputs]
-    raise ModelError(complaint("model", "must have one output of numbers", names, hint))
+    raise ModelError.about("model", "must have one output of numbers", names, hint)
 
 
 class OnnxAnswer:

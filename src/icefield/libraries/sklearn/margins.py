@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.libraries.adapter import comes_from, type_name
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.internals import internal
@@ -61,7 +61,7 @@ def raw_answer(model: Any, kind: str) -> tuple[Answer, str]:
     if found is None:
         reason = _WHY_NO_MARGIN.get(type_name(model), "it offers no number before its link")
         problem = f"cannot be 'raw': {type_name(model)} has no margin; {reason}"
-        raise ModelError(complaint("scale", problem, hint='use scale="response"'))
+        raise ModelError.about("scale", problem, hint='use scale="response"')
     return found
 
 

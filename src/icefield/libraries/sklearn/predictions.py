@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from icefield.data.frame import Table
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.libraries.adapter import (
     Adapter,
     ByClass,
@@ -47,7 +47,7 @@ def adapt(model: Any, scale: str) -> Adapter:
     elif kind == "clusterer":
         problem = f"is a clusterer ({type_name(model)}): cluster numbers are names, not quantities"
         hint = "pass a function, for example lambda X: model.transform(X)[:, 0]"
-        raise ModelError(complaint("model", problem, hint=hint))
+        raise ModelError.about("model", problem, hint=hint)
     elif hasattr(model, "predict"):
         answer, naming, label = model.predict, _naming(model, kind), "prediction"
     else:
@@ -110,7 +110,7 @@ def _outlier_score(model: Any) -> tuple[Any, Naming, str]:
         novelty = hasattr(model, "novelty")
         hint = "build it with novelty=True" if novelty else "pass a function that scores rows"
         problem = f"is an outlier detector ({type_name(model)}) that cannot score new rows"
-        raise ModelError(complaint("model", problem, hint=hint))
+        raise ModelError.about("model", problem, hint=hint)
     return model.decision_function, SingleOrNumbered("score"), "anomaly score (higher is more normal)"
 
 
@@ -130,7 +130,7 @@ def _class_answer(model: Any) -> tuple[Any, Naming, str]:
             problem = f"is a classifier ({type_name(model)}) that only predicts labels ({flat[0]!r}, ...), which cannot be averaged"
             function = f"lambda X: model.predict(X) == {flat[-1]!r}"
             hint = f"use a classifier with predict_proba, or pass a function such as {function}"
-            raise ModelError(complaint("model", problem, hint=hint))
+            raise ModelError.about("model", problem, hint=hint)
     return model.predict, SingleOrNumbered("prediction"), "predicted class"
 
 
@@ -159,8 +159,6 @@ def _labels_are_independent(model: Any) -> bool:
 def _cannot_predict(model: Any) -> ModelError:
     what = "only transforms" if hasattr(model, "transform") else "has no predict"
     problem = f"{what}: {type_name(model)} gives no predictions"
-    return ModelError(
-        complaint(
-            "model", problem, hint="pass a fitted model with predict, or a function from rows to numbers"
-        )
+    return ModelError.about(
+        "model", problem, hint="pass a fitted model with predict, or a function from rows to numbers"
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from icefield.counts import counted
 from icefield.data.frame import table_of
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.spark_ml.standing_in import SparkMLModel, SparkMLTransforms, stand_in
 from icefield.typing import Float
@@ -30,7 +30,7 @@ def _adapt_read(model: SparkMLModel, scale: str) -> Adapter:
     classifier = predictor.kind == "classifier"
     if scale == "raw" and not predictor.raw_label:
         problem = "cannot be 'raw': a single tree of Spark's counts its training rows there"
-        raise ModelError(complaint("scale", problem, hint='use scale="response"'))
+        raise ModelError.about("scale", problem, hint='use scale="response"')
     label = predictor.raw_label if scale == "raw" else "probability" if classifier else "prediction"
     return Adapter(
         kind=predictor.kind,
@@ -45,9 +45,7 @@ def _adapt_read(model: SparkMLModel, scale: str) -> Adapter:
 
 def _adapt_transforms(model: SparkMLTransforms, scale: str) -> Adapter:
     if scale == "raw":
-        raise ModelError(
-            complaint("scale", f"cannot be 'raw': {model.why}", model.name, 'use scale="response"')
-        )
+        raise ModelError.about("scale", f"cannot be 'raw': {model.why}", model.name, 'use scale="response"')
     classes = model.n_classes
     return Adapter(
         kind="classifier" if classes else "regressor",

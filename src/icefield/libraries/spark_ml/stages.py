@@ -16,7 +16,7 @@ import numpy as np
 
 from icefield.data.columns import Column
 from icefield.data.frame import Table
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.forest.encode import RefusedValue
 from icefield.libraries.adapter import type_name
 from icefield.typing import Float
@@ -46,9 +46,9 @@ class MadeColumns:
             return self._made[name]
         column = self._table.column(name)
         if column.kind not in ("float", "integer", "boolean"):
-            raise ModelError(
-                complaint("X", f"has a column {name!r} of kind {column.kind}, which the Spark model takes as a number")
-            )  # fmt: skip
+            raise ModelError.about(
+                "X", f"has a column {name!r} of kind {column.kind}, which the Spark model takes as a number"
+            )
         return column.to_float()
 
     def __setitem__(self, name: str, values: Float) -> None:
@@ -101,8 +101,8 @@ def _indexed(
     """Texts as the numbers of their labels (`StringIndexerModel`); numbers are taken by the text Spark writes for them."""
     column, code = columns.given(name), {label: float(i) for i, label in enumerate(labels[number])}
     if column is None:
-        raise ModelError(
-            complaint("model", f"indexes {name!r}, which another stage makes", hint="index the column itself")
+        raise ModelError.about(
+            "model", f"indexes {name!r}, which another stage makes", hint="index the column itself"
         )
     other = float(len(code)) if keep else np.nan
     found = [code.get(_text(level, column), other) for level in column.levels.tolist()]
@@ -124,9 +124,9 @@ def _text(level: Any, column: Column) -> str:
         return _java_text(
             column.values.dtype.type(level) if column.values.dtype.kind == "f" else np.float64(level)
         )
-    raise ModelError(
-        complaint("X", f"has a column {column.name!r} of kind {column.kind}, which the Spark model takes as texts",
-                  level, "cast it to texts before")
+    raise ModelError.about(
+        "X", f"has a column {column.name!r} of kind {column.kind}, which the Spark model takes as texts", level,
+        "cast it to texts before",
     )  # fmt: skip
 
 

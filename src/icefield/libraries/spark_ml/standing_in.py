@@ -15,7 +15,7 @@ import numpy as np
 
 from icefield.data.columns import library_named
 from icefield.data.frame import Table
-from icefield.errors import InputError, ModelError, complaint
+from icefield.errors import InputError, ModelError
 from icefield.libraries.adapter import type_name
 from icefield.libraries.spark_ml.predictors import Predictor, predictor_of
 from icefield.libraries.spark_ml.stages import (
@@ -103,9 +103,9 @@ class SparkMLModel:
         if there.shape != predicted.shape or not np.allclose(
             there, predicted, rtol=1e-9, atol=1e-9, equal_nan=True
         ):
-            raise ModelError(
-                complaint("model", "was read, but predicts otherwise than Spark does", self.name,
-                          "pass a function that asks Spark, and report this with the versions you use")
+            raise ModelError.about(
+                "model", "was read, but predicts otherwise than Spark does", self.name,
+                "pass a function that asks Spark, and report this with the versions you use",
             )  # fmt: skip
 
     def _named(self, table: Table) -> Table:
@@ -133,9 +133,9 @@ class SparkMLTransforms:
     transforms: list[int] = field(default_factory=lambda: [0], repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        raise InputError(
-            complaint("model", f"is asked in Spark itself, from its driver, and cannot be sent to workers: {self.why}", self.name,
-                      "pass rows as a Spark or a pandas frame")
+        raise InputError.about(
+            "model", f"is asked in Spark itself, from its driver, and cannot be sent to workers: {self.why}", self.name,
+            "pass rows as a Spark or a pandas frame",
         )  # fmt: skip
 
     @property
@@ -204,8 +204,8 @@ class SparkMLTransforms:
     def predict(self, table: Table, scale: str) -> Float:
         session = library_named("pyspark.sql").SparkSession.getActiveSession()
         if session is None:
-            raise ModelError(
-                complaint("model", "needs the Spark session it was fitted in, and there is none", self.name)
+            raise ModelError.about(
+                "model", "needs the Spark session it was fitted in, and there is none", self.name
             )
         answered = self.answered(session.createDataFrame(_numbered(table)), ANSWER).select(PLACE, ANSWER)
         try:
@@ -213,18 +213,16 @@ class SparkMLTransforms:
         except Exception as error:
             raise self._failed(f"{table.n_rows} rows", error) from error
         if found.num_rows != table.n_rows:
-            raise ModelError(
-                complaint("model", f"dropped {table.n_rows - found.num_rows} of {table.n_rows} rows", self.name,
-                          'set handleInvalid="keep" in its stages, or leave such rows out')
+            raise ModelError.about(
+                "model", f"dropped {table.n_rows - found.num_rows} of {table.n_rows} rows", self.name,
+                'set handleInvalid="keep" in its stages, or leave such rows out',
             )  # fmt: skip
         answers = found[ANSWER].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return np.asarray(answers.reshape(table.n_rows, -1)[np.argsort(found[PLACE].to_numpy())], np.float64)
 
     def _failed(self, what: str, error: Exception) -> ModelError:
         problem = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        return ModelError(
-            complaint("model", f"could not transform {what} in Spark ({problem[:200]})", self.name)
-        )
+        return ModelError.about("model", f"could not transform {what} in Spark ({problem[:200]})", self.name)
 
 
 def _numbered(table: Table) -> Any:
@@ -246,8 +244,8 @@ def stand_in(model: Any, vectors: Mapping[str, tuple[str, ...]] | None = None) -
     if isinstance(model, (SparkMLModel, SparkMLTransforms)):
         return model
     if not hasattr(model, "transform"):
-        raise ModelError(
-            complaint("model", f"is not fitted ({type_name(model)})", hint="pass what fit(frame) returns")
+        raise ModelError.about(
+            "model", f"is not fitted ({type_name(model)})", hint="pass what fit(frame) returns"
         )
     stages = stages_of(model)
     last = _last(model)
@@ -306,8 +304,9 @@ def _flat(model: Any) -> list[Any]:
 def _last(model: Any) -> Any:
     last = stages_of(model)[-1]
     if not (last.hasParam("predictionCol") and last.hasParam("featuresCol")):
-        raise ModelError(
-            complaint("model", f"ends in {type_name(last)}, which does not predict from features", hint="pass a pipeline that ends in a predictor")
+        raise ModelError.about(
+            "model", f"ends in {type_name(last)}, which does not predict from features",
+            hint="pass a pipeline that ends in a predictor",
         )  # fmt: skip
     return last
 

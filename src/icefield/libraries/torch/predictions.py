@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.libraries.adapter import Adapter, Positions, refuse_raw_scale
 from icefield.libraries.row_form import RowForm
 
@@ -87,7 +87,7 @@ class TorchAnswer:
         if not hasattr(answer, "detach"):
             problem = f"answered with {type(answer).__name__}; wanted one tensor"
             hint = "pass a function that picks the tensor, for example lambda X: net(...)[0]"
-            raise ModelError(complaint("model", problem, hint=hint))
+            raise ModelError.about("model", problem, hint=hint)
         answer = answer.detach().cpu()
         as_it_is = answer.dtype == reference.dtype and answer.itemsize > 2
         return np.asarray(answer if as_it_is else answer.double())
