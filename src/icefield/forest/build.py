@@ -70,16 +70,16 @@ def walked(
             node, parent, side = waiting.pop()
             if parent >= 0:
                 children[parent][side] = len(found)
-            *read_of_node, below = read(node)
+            test, value, weight, below = read(node)
             waiting += [(child, len(found), side) for side, child in enumerate(below)][::-1]
-            found.append(tuple(read_of_node))
+            found.append((test, value, weight))
             children.append([-1, -1])
     tests, values, weights = zip(*found)
     width = max(map(np.size, values))
-    value = np.array([own if np.size(own) == width else [0.0] * width for own in values], np.float64)
+    wide = np.array([own if np.size(own) == width else [0.0] * width for own in values], np.float64)
     fields = dict(zip(("column", "threshold", "missing_left", "set_number"), map(np.array, zip(*tests))))
     left, right = np.array(children).T
-    nodes = Nodes(**fields, left=left, right=right, value=value, weight=np.array(weights, np.float64))
+    nodes = Nodes(**fields, left=left, right=right, value=wide, weight=np.array(weights, np.float64))
     return nodes, np.array(tree_root, np.int64)
 
 
@@ -146,21 +146,14 @@ def assemble(
 
 
 def tree_model(
-    nodes: Nodes,
-    encode: Encoder,
-    link: Link,
-    source: str,
-    *,
-    tree_root: NDArray,
-    tree_output: NDArray,
-    base: NDArray,
-    sets: Sequence[NDArray] = (),
-) -> TreeModel:
+    nodes: Nodes, encode: Encoder, link: Link, source: str, *,
+    tree_root: NDArray, tree_output: NDArray, base: NDArray, sets: Sequence[NDArray] = (),
+) -> TreeModel:  # fmt: skip
     """Trees on the columns that an encoder makes, as a model; the rest as in `assemble`."""
     forest = assemble(
         nodes, tree_root=tree_root, tree_output=tree_output, base=base, n_columns=len(encode.names), sets=sets
     )
-    return TreeModel(forest, encode, encode.drives, link, source)  # fmt: skip
+    return TreeModel(forest, encode, encode.drives, link, source)
 
 
 def members_of(words: NDArray[np.uint32]) -> NDArray[np.int64]:
