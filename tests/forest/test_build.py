@@ -28,7 +28,7 @@ def stump(order, **changes):
         "right": np.array([-1 if row[3] is None else place[row[3]] for row in rows]),
         "value": np.array([row[4] for row in rows]),
     }
-    return Nodes.of(**{**fields, **changes}), place[0]
+    return Nodes(**{**fields, **changes}), place[0]
 
 
 def built(nodes, root, **changes):
@@ -49,7 +49,7 @@ def test_nodes_may_be_stored_in_any_order(order):
 
 def test_nodes_that_no_root_reaches_are_dropped():
     nodes, root = stump((0, 1, 2, 3, 4))
-    loose = Nodes.of(
+    loose = Nodes(
         **{
             name: np.concatenate([getattr(nodes, name), getattr(nodes, name)[2:]])
             for name in ("column", "threshold", "missing_left", "left", "right", "value")
@@ -62,7 +62,7 @@ def test_nodes_that_no_root_reaches_are_dropped():
 
 def test_equal_conditions_are_shared_and_different_ones_are_not():
     first, _ = stump((0, 1, 2, 3, 4))
-    parts = {name: getattr(first, name) for name in Nodes.__dataclass_fields__}
+    parts = vars(first)
     shifted = {
         **parts,
         "left": np.where(first.left >= 0, first.left + 5, -1),
@@ -71,7 +71,7 @@ def test_equal_conditions_are_shared_and_different_ones_are_not():
 
     def two(**changes):
         second = {**shifted, **changes}
-        nodes = Nodes(*(np.concatenate([parts[name], second[name]]) for name in Nodes.__dataclass_fields__))
+        nodes = Nodes(**{name: np.concatenate([parts[name], second[name]]) for name in parts})
         return assemble(nodes, tree_root=[0, 5], tree_output=[0, 0], base=[0.0], n_columns=2)
 
     assert len(two().condition_column) == 2
@@ -127,7 +127,7 @@ def test_what_is_no_forest_is_refused(changes, reason):
 def test_a_loop_beside_the_trees_is_dropped_and_never_walked():
     nodes, root = stump((0, 1, 2, 3, 4))
     fields = {name: getattr(nodes, name) for name in ("column", "threshold", "missing_left", "value")}
-    looped = Nodes.of(
+    looped = Nodes(
         **{name: np.concatenate([values, values[:2]]) for name, values in fields.items()},
         left=np.concatenate([nodes.left, [6, 5]]),
         right=np.concatenate([nodes.right, [6, 5]]),

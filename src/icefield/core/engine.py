@@ -44,7 +44,7 @@ class Context:
 class Engine(Protocol):
     """Anything that answers questions about one model on one scale.
 
-    Every engine says all it can do: what it has no way to give, it declines with None.
+    What an engine has no way to give, it declines with None, as what is not written out for it does here.
     """
 
     @property
@@ -77,6 +77,7 @@ class Engine(Protocol):
 
         `moving` are, for each question, the columns of each of its axes. None where every block must be asked for itself.
         """  # fmt: skip
+        return None
 
     def own_averages(
         self, sets: Sequence[Sequence[Any]], block: Block, resources: Resources
@@ -85,6 +86,7 @@ class Engine(Protocol):
 
         None where that takes more than a walk over the rows.
         """
+        return None
 
     def differences(
         self,
@@ -98,6 +100,7 @@ class Engine(Protocol):
 
         A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
         """
+        return None
 
     def moved_means(
         self, moves: Sequence[Sequence[Axis]], block: Block, resources: Resources
@@ -107,17 +110,20 @@ class Engine(Protocol):
         An axis of a move has a value for every row, or one for all; a move without axes leaves rows as they are. None where
         each move takes predictions of its own.
         """
+        return None
 
     def moved_predictions(
         self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources
     ) -> Float | None:
         """Every row's predictions after each of such moves, ``(moves, rows, outputs)``; None likewise."""
+        return None
 
     def local_sums(self, standing: Placement, resources: Resources) -> PlaceSums | None:
         """Sums of the changes when rows move to the neighbouring points, for all axes together.
 
         None where that takes a walk for every axis.
         """
+        return None
 
     def step_extremes(
         self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
@@ -126,12 +132,15 @@ class Engine(Protocol):
 
         None where that takes the curves themselves.
         """
+        return None
 
     def thresholds(self, column: Any, table: Table) -> Float | None:
         """The values of a column after which the model itself changes; None for a model that is not read."""
+        return None
 
     def steps(self, table: Table) -> Mapping[Any, tuple[Float, Float]]:
         """For columns that it tells apart by thresholds, these and about how far it moves at each; empty for a model that is not read."""
+        return {}
 
 
 # --- the registry ----------------------------------------------------------------------------------------

@@ -8,71 +8,79 @@ numbering the leaves. Anything that is not a set of binary trees is refused with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.forest.encode import Encoder
 from icefield.forest.form import Forest, validate
-from icefield.forest.tree_model import CannotRead
+from icefield.forest.tree_model import CannotRead, Link, TreeModel
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Nodes:
     """Trees as their library stores them: one entry per node, every node with its own test.
 
-    Node numbers are absolute over all trees; `left` is -1 at a leaf. What a split holds in
-    `value`, and a leaf in the fields of the test, is not looked at. `set_number` is the position
-    of a split's category set in the list of sets given to `assemble`, -1 for numeric splits.
+    Arrays may be of any numeric dtype; what is left out means "none" or "unknown". Node numbers are
+    absolute over all trees; `left` is -1 at a leaf. What a split holds in `value`, and a leaf in the
+    fields of the test, is not looked at. `set_number` is the position of a split's category set in
+    the list of sets given to `assemble`, -1 for numeric splits.
     """
 
-    column: NDArray[np.int64]
-    threshold: NDArray[np.float64]
-    missing_left: NDArray[np.bool_]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    value: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    zero_missing: NDArray[np.bool_]
-    set_number: NDArray[np.int64]
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        column: NDArray,
-        threshold: NDArray,
-        missing_left: NDArray,
-        left: NDArray,
-        right: NDArray,
-        value: NDArray,
-        weight: NDArray | None = None,
-        zero_missing: NDArray | None = None,
-        set_number: NDArray | None = None,
-    ) -> Nodes:
-        """Nodes from arrays of any numeric dtype; what is left out means "none" or "unknown"."""
+    def __init__(
+        self, *, column: NDArray, threshold: NDArray, missing_left: NDArray, left: NDArray, right: NDArray, value: NDArray,
+        weight: NDArray | None = None, zero_missing: NDArray | None = None, set_number: NDArray | None = None,
+    ) -> None:  # fmt: skip
         n = len(left)
-        return cls(
-            np.asarray(column, np.int64),
-            np.asarray(threshold, np.float64),
-            np.asarray(missing_left).astype(bool),
-            np.asarray(left, np.int64),
-            np.asarray(right, np.int64),
-            np.asarray(value, np.float64).reshape(n, -1),
-            np.full(n, np.nan) if weight is None else np.asarray(weight, np.float64),
-            np.zeros(n, bool) if zero_missing is None else np.asarray(zero_missing).astype(bool),
-            np.full(n, -1, np.int64) if set_number is None else np.asarray(set_number, np.int64),
-        )
+        self.column = np.asarray(column, np.int64)
+        self.threshold = np.asarray(threshold, np.float64)
+        self.missing_left = np.asarray(missing_left, bool)
+        self.left, self.right = np.asarray(left, np.int64), np.asarray(right, np.int64)
+        self.value = np.asarray(value, np.float64).reshape(n, -1)
+        self.weight = np.full(n, np.nan) if weight is None else np.asarray(weight, np.float64)
+        self.zero_missing = np.zeros(n, bool) if zero_missing is None else np.asarray(zero_missing, bool)
+        self.set_number = np.full(n, -1, np.int64) if set_number is None else np.asarray(set_number, np.int64)
 
     @property
     def size(self) -> int:
         return len(self.left)
 
-    def take(self, order: NDArray[np.int64]) -> Nodes:
-        """These nodes in another order; child numbers are left as they are."""
-        return Nodes(*(getattr(self, name)[order] for name in self.__dataclass_fields__))
+
+Test = tuple[int, float, bool, int]
+"""Of a split: column, threshold, whether missing values go left, and the number of its set or -1."""
+NO_TEST: Test = (0, 0.0, False, -1)
+
+
+def walked(
+    roots: Iterable[Any], read: Callable[[Any], tuple[Test, Any, float, Sequence[Any]]]
+) -> tuple[Nodes, NDArray[np.int64]]:
+    """Trees stored node within node, children after parents, and their roots.
+
+    `read` gives a node's test, its value (as wide as others, or 0), its weight and its children, the left one first.
+    """
+    found: list[tuple[Test, Any, float]] = []
+    children: list[list[int]] = []
+    tree_root = []
+    for root in roots:
+        tree_root.append(len(found))
+        waiting: list[tuple[Any, int, int]] = [(root, -1, 0)]
+        while waiting:
+            node, parent, side = waiting.pop()
+            if parent >= 0:
+                children[parent][side] = len(found)
+            test, value, weight, below = read(node)
+            waiting += [(child, len(found), side) for side, child in enumerate(below)][::-1]
+            found.append((test, value, weight))
+            children.append([-1, -1])
+    tests, values, weights = zip(*found)
+    width = max(map(np.size, values))
+    wide = np.array([own if np.size(own) == width else [0.0] * width for own in values], np.float64)
+    fields = dict(zip(("column", "threshold", "missing_left", "set_number"), map(np.array, zip(*tests))))
+    left, right = np.array(children).T
+    nodes = Nodes(**fields, left=left, right=right, value=wide, weight=np.array(weights, np.float64))
+    return nodes, np.array(tree_root, np.int64)
 
 
 def assemble(
@@ -88,36 +96,25 @@ def assemble(
 
     Parameters
     ----------
-    nodes : Nodes
-        All nodes of all trees.
-    tree_root, tree_output : arrays of length T
-        Each tree's root, and the output it adds to (-1 where leaves hold a value per output).
-    base : array of length n_outputs
-        What the raw sum starts from.
-    n_columns : int
-        Width of the matrix the trees route on.
-    sets : sequence of int arrays
-        The category sets that `nodes.set_number` refers to.
+    nodes : all nodes of all trees
+    tree_root, tree_output : each tree's root, and the output it adds to (-1 where leaves hold a value per output)
+    base : what the raw sum of each output starts from
+    n_columns : width of the matrix the trees route on
+    sets : the category sets that `nodes.set_number` refers to
     """
     tree_root = np.asarray(tree_root, np.int64)
     base = np.asarray(base, np.float64).ravel()
     nodes, tree_root = _parents_first(nodes, tree_root)
     is_split = nodes.left >= 0
 
-    column = nodes.column[is_split]
+    column, threshold = nodes.column[is_split], nodes.threshold[is_split]
+    missing_left, zero_missing = nodes.missing_left[is_split], nodes.zero_missing[is_split]
     value = nodes.value[~is_split]
-
     set_start, set_members, set_position = _distinct_sets(sets)
     set_number = nodes.set_number[is_split]
     if len(sets):
         set_number = np.where(set_number >= 0, set_position[set_number], -1)
-    first, condition = _distinct_conditions(
-        column,
-        nodes.threshold[is_split],
-        set_number,
-        nodes.missing_left[is_split],
-        nodes.zero_missing[is_split],
-    )
+    first, condition = _distinct_conditions(column, threshold, set_number, missing_left, zero_missing)
 
     node_condition = np.full(nodes.size, -1, np.int32)
     node_condition[is_split] = condition
@@ -129,10 +126,10 @@ def assemble(
             n_columns=n_columns,
             n_outputs=len(base),
             condition_column=column[first].astype(np.int32),
-            condition_threshold=np.where(is_set, np.nan, nodes.threshold[is_split][first] + 0.0),
+            condition_threshold=np.where(is_set, np.nan, threshold[first] + 0.0),
             condition_set=set_number[first].astype(np.int32),
-            condition_missing_left=nodes.missing_left[is_split][first],
-            condition_zero_missing=nodes.zero_missing[is_split][first],
+            condition_missing_left=missing_left[first],
+            condition_zero_missing=zero_missing[first],
             set_start=set_start,
             set_members=set_members,
             tree_root=tree_root.astype(np.int32),
@@ -146,6 +143,17 @@ def assemble(
             base=base,
         )
     )
+
+
+def tree_model(
+    nodes: Nodes, encode: Encoder, link: Link, source: str, *,
+    tree_root: NDArray, tree_output: NDArray, base: NDArray, sets: Sequence[NDArray] = (),
+) -> TreeModel:  # fmt: skip
+    """Trees on the columns that an encoder makes, as a model; the rest as in `assemble`."""
+    forest = assemble(
+        nodes, tree_root=tree_root, tree_output=tree_output, base=base, n_columns=len(encode.names), sets=sets
+    )
+    return TreeModel(forest, encode, encode.drives, link, source)
 
 
 def members_of(words: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -190,22 +198,13 @@ def join(
         else:
             tree_outputs.append(np.asarray(output)[forest.tree_output])
         is_split = forest.node_left >= 0
-        condition = np.maximum(forest.node_condition, 0)
-        if is_split.any():
-            test = {
-                "column": np.asarray(column)[forest.condition_column[condition]],
-                "threshold": forest.condition_threshold[condition],
-                "missing_left": forest.condition_missing_left[condition],
-                "zero_missing": forest.condition_zero_missing[condition],
-            }
-            number = forest.condition_set[condition].astype(np.int64)
-        else:
-            nothing = np.zeros(len(leaf))
-            test = dict.fromkeys(("column", "threshold", "missing_left", "zero_missing"), nothing)
-            number = np.full(len(leaf), -1, np.int64)
+        number = _at_nodes(forest, forest.condition_set)
         parts.append(
-            Nodes.of(
-                **test,
+            Nodes(
+                column=_at_nodes(forest, np.asarray(column)[forest.condition_column]),
+                threshold=_at_nodes(forest, forest.condition_threshold),
+                missing_left=_at_nodes(forest, forest.condition_missing_left),
+                zero_missing=_at_nodes(forest, forest.condition_zero_missing),
                 left=np.where(is_split, forest.node_left + start, -1),
                 right=np.where(is_split, forest.node_right + start, -1),
                 value=value,
@@ -216,17 +215,19 @@ def join(
         sets += np.split(forest.set_members, forest.set_start[1:-1]) if len(forest.set_start) > 1 else []
         roots.append(forest.tree_root + start)
         start += len(leaf)
-    nodes = Nodes(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in Nodes.__dataclass_fields__)
-    )
     return assemble(
-        nodes,
+        Nodes(**{name: np.concatenate([vars(part)[name] for part in parts]) for name in vars(parts[0])}),
         tree_root=np.concatenate(roots),
         tree_output=np.concatenate(tree_outputs),
         base=base,
         n_columns=n_columns,
         sets=sets,
     )
+
+
+def _at_nodes(forest: Forest, of_conditions: NDArray) -> NDArray:
+    """What conditions hold, by node; leaves, whose condition is -1, take what is put last."""
+    return np.append(of_conditions, of_conditions.dtype.type(0))[forest.node_condition]
 
 
 def _widened(forest: Forest, value: NDArray, output: NDArray, n_outputs: int) -> NDArray:
@@ -279,11 +280,11 @@ def _parents_first(nodes: Nodes, tree_root: NDArray[np.int64]) -> tuple[Nodes, N
     order = order[tree[order] >= 0]
     renumbered = np.full(n + 1, -1)
     renumbered[order] = np.arange(len(order))
-    kept = nodes.take(order)
+    kept = Nodes(**{name: values[order] for name, values in vars(nodes).items()})
     left = np.where(kept.left >= 0, renumbered[kept.left], -1)
     right = np.where(kept.left >= 0, renumbered[kept.right], -1)
-    fields = {name: getattr(kept, name) for name in Nodes.__dataclass_fields__}
-    return Nodes(**{**fields, "left": left, "right": right}), renumbered[tree_root]
+    kept.left, kept.right = left, right
+    return kept, renumbered[tree_root]
 
 
 def _each_in_its_tree(nodes: Nodes, tree_root: NDArray, is_split: NDArray) -> bool:

@@ -7,17 +7,14 @@ another, instead of tree by tree.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.forest.form import ZERO_THRESHOLD
+from icefield.data.frame import Table
+from icefield.forest.form import ZERO_THRESHOLD, Forest
 from icefield.forest.tree_model import TreeModel
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.forest.form import Forest
 
 CHECKED_ROWS = 64
 SEARCHED_ROWS = 4096
@@ -35,21 +32,15 @@ def self_check(
 
     Parameters
     ----------
-    tree_model : TreeModel
-        What `read` returned.
-    table : Table
-        The caller's rows.
-    predict : callable
-        The model's own prediction of a table, one row per row, one column per output.
-    scale : {"response", "raw"}
-        The scale `predict` answers on.
-    seed : int
-        Which rows are chosen; rows with missing values are preferred for half of them.
+    tree_model : what `read` returned
+    table : the caller's rows
+    predict : the model's own prediction of a table, one row per row, one column per output
+    scale : ``"response"`` or ``"raw"``, on which `predict` answers
+    seed : which rows are chosen; rows with missing values are preferred for half of them
 
     Returns
     -------
-    str or None
-        Why the two differ, or None where they agree.
+    Why the two differ, or None where they agree.
     """
     rows = table.take(_chosen_rows(table, seed))
     expected = np.asarray(predict(rows), np.float64).reshape(rows.n_rows, -1)
@@ -82,15 +73,12 @@ def _chosen_rows(table: Table, seed: int) -> NDArray[np.intp]:
     sample = draw.choice(table.n_rows, min(table.n_rows, SEARCHED_ROWS), replace=False)
     if len(sample) <= CHECKED_ROWS:
         return sample.astype(np.intp)
-    missing = _with_missing(table.take(sample.astype(np.intp)))
-    gaps = np.flatnonzero(missing)[: CHECKED_ROWS // 2]
-    is_other = np.ones(len(sample), bool)
-    is_other[gaps] = False
-    others = np.flatnonzero(is_other)[: CHECKED_ROWS - len(gaps)]
+    gaps = np.flatnonzero(with_missing(table.take(sample.astype(np.intp))))[: CHECKED_ROWS // 2]
+    others = np.setdiff1d(np.arange(len(sample)), gaps)[: CHECKED_ROWS - len(gaps)]
     return sample[np.concatenate([gaps, others])].astype(np.intp)
 
 
-def _with_missing(table: Table) -> NDArray[np.bool_]:
+def with_missing(table: Table) -> NDArray[np.bool_]:
     """Which rows have a missing value."""
     if table.library == "numpy" and table.native.dtype.kind == "f":
         return np.isnan(table.native).any(axis=1)

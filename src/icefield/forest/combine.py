@@ -9,17 +9,14 @@ outputs lie side by side and the link averages their responses.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from icefield.data.frame import Table
 from icefield.forest import links
 from icefield.forest.build import join
 from icefield.forest.encode import Encoder
 from icefield.forest.tree_model import CannotRead, TreeModel
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 def weighted_sum(
@@ -33,16 +30,11 @@ def weighted_sum(
 
     Parameters
     ----------
-    members : sequence of TreeModel
-        Read on the columns of `table`.
-    weights : sequence of float
-        One per member.
-    targets : sequence of sequences of int
-        For each member, the joint response column each of its own columns adds to.
-    n_response : int
-        Number of joint response columns.
-    table : Table
-        The table the members were read for.
+    members : models read on the columns of `table`
+    weights : one per member
+    targets : for each member, the joint response column each of its own columns adds to
+    n_response : number of joint response columns
+    table : the table the members were read for
     """
     encoders = [member.encode for member in members]
     plain = [encode for encode in encoders if isinstance(encode, Encoder)]
@@ -67,15 +59,12 @@ def weighted_sum(
         outputs = [start + np.arange(width) for start, width in zip(starts, widths)]
         scales = [1.0] * len(members)
         base = np.concatenate([member.forest.base for member in members])
-        parts = [
-            (member.link, width, weight, target)
-            for member, width, weight, target in zip(members, widths, weights, targets)
-        ]
-        link = links.mixture(parts, n_response)
+        link = links.mixture(
+            list(zip([member.link for member in members], widths, weights, targets)), n_response
+        )
         if len(set(widths)) == 1:  # the ensemble's raw scale is the average of the members' own
-            same = links.identity()
             raw_link = links.mixture(
-                [(same, width, w, range(width)) for width, w in zip(widths, weights)], widths[0]
+                [(links.identity(), n, weight, range(n)) for n, weight in zip(widths, weights)], widths[0]
             )
     forest = join(
         [member.forest for member in members], columns, outputs, scales, n_columns=len(joint.names), base=base
@@ -95,9 +84,8 @@ def weighted_sum(
 def _joint(encoders: Sequence[Encoder], table: Table) -> Encoder:
     """One encoder with a column for every distinct (column, rule) of the members."""
     keys = dict.fromkeys(key for encode in encoders for key in zip(encode.names, encode.rules))
-    rules = {rule for _, rule in keys}
-    if len(rules) == 1:
+    names, rules = zip(*keys)
+    if len(set(rules)) == 1:
         # One treatment for all: keep the table's own columns, which encodes as one matrix.
-        return Encoder(table.names, (next(iter(rules)),) * len(table.names), encoders[0].absent_is_missing)
-    names, joint_rules = zip(*keys)
-    return Encoder(tuple(names), tuple(joint_rules), encoders[0].absent_is_missing)
+        names, rules = table.names, rules[:1] * len(table.names)
+    return Encoder(names, rules, encoders[0].absent_is_missing)

@@ -9,24 +9,21 @@ itself and carry no state, so that blocks of rows may be encoded in any order an
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from icefield.data.frame import Column, Table, table_of
 from icefield.errors import ModelError
 from icefield.forest.tree_model import CannotRead
 from icefield.typing import Float
 
-if TYPE_CHECKING:
-    from icefield.data.frame import Column, Table
-
 LARGEST_EXACT_INTEGER = 2**53
-
-
+HEAD = 100  # rows by which columns are told apart
 INFINITY = "infinity"
 TOO_LARGE = "infinity, or a number too large for float32"
 
@@ -57,15 +54,11 @@ class Numbers:
 
     Attributes
     ----------
-    float32 : bool
-        The library rounds to float32 before it compares.
-    largest_plain_integer : int or None
-        Integers beyond it, in matrices that are not of floats, are rounded in a way that depends
-        on how the matrix is handed over; they are refused.
-    refuse_missing, refuse_infinite : bool
-        The library's ``predict`` raises on such values; so does the encoder.
-    missing : float or None
-        A number that stands for a missing value, besides NaN.
+    float32 : the library rounds to float32 before it compares
+    largest_plain_integer : integers beyond it, in matrices that are not of floats, are rounded in a way that depends on
+        how the matrix is handed over; they are refused
+    refuse_missing, refuse_infinite : the library's ``predict`` raises on such values; so does the encoder
+    missing : a number that stands for a missing value, besides NaN
     """
 
     float32: bool = False
@@ -81,12 +74,9 @@ class Numbers:
         return dtype in known and self.missing is None and not refuses
 
     def __call__(self, column: Column, library: str) -> Float:
-        if column.kind == "categorical":
-            return self.numbers(_numeric_levels(column), library, (column.name,))
-        if column.kind not in ("float", "integer", "boolean"):
-            raise CannotRead(f"column {column.name!r} is of kind {column.kind}, not a number")
-        values = column.values
-        if column.kind != "float" and column.any_missing:
+        levels = _numeric_levels(column)
+        values = column.values if levels is None else levels
+        if levels is None and column.kind != "float" and column.any_missing:
             values = _checked_integers(values, (column.name,)).astype(np.float64)
             values[column.missing] = np.nan
         return self.numbers(values, library, (column.name,))
@@ -129,10 +119,11 @@ class LevelCodes:
     refuse_infinite: bool = False
     unlisted: str = "the model was not trained on"
     refuse_missing: str = ""
-    code: dict[Any, float] = field(init=False, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "code", dict(self.code_of_level))
+    @cached_property
+    def code(self) -> dict[Any, float]:
+        """The number of each known level."""
+        return dict(self.code_of_level)
 
     def __call__(self, column: Column, library: str) -> Float:
         if column.kind not in ("categorical", "float", "integer", "boolean"):
@@ -208,9 +199,7 @@ class Encoder:
 
     def _as_one_matrix(self, table: Table) -> Float | None:
         """A numeric matrix under one rule needs no look at its columns."""
-        if table.library not in ("numpy", "pandas") or table.names != self.names or not self.rules:
-            return None
-        rule = self._only_rule
+        rule = self._only_rule(table) if table.library in ("numpy", "pandas") else None
         if rule is None:
             return None
         native = table.native
@@ -229,19 +218,18 @@ class Encoder:
 
     def as_is(self, table: Table) -> NDArray[Any] | None:
         """The table's own matrix of floats, where encoding it changes and refuses nothing; else None."""
-        if table.names != self.names or not self.rules or self._only_rule is None:
+        rule = self._only_rule(table)
+        if rule is None:
             return None
         matrix = table.native if table.library == "numpy" else _lies_as_matrix(table)
-        return matrix if matrix is not None and self._only_rule.changes_nothing(matrix.dtype) else None
+        return matrix if matrix is not None and rule.changes_nothing(matrix.dtype) else None
 
     def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float | None:
         """Rows in which some columns take these values, and the others any; None where only a row of the table can say.
 
         A column of plain numbers takes a number as it is, and one rule for all columns looks at none of the others.
         """
-        if table.library not in ("numpy", "pandas") or table.names != self.names or not self.rules:
-            return None
-        rule = self._only_rule
+        rule = self._only_rule(table) if table.library in ("numpy", "pandas") else None
         if rule is None or not all(_takes_as_is(table, name, values) for name, values in points.items()):
             return None
         size = len(next(iter(points.values())))
@@ -250,19 +238,19 @@ class Encoder:
             out[:, table.position(name)] = rule.numbers(values, table.library, (name,))
         return out
 
+    def _only_rule(self, table: Table) -> Numbers | None:
+        """The rule of numbers that all columns have, where they are the table's."""
+        return self._same_rule if table.names == self.names else None
+
     @cached_property
-    def _only_rule(self) -> Numbers | None:
-        """The rule of numbers that all columns have."""
-        first = self.rules[0]
-        alike = isinstance(first, Numbers) and all(other == first for other in self.rules[1:])
-        return cast(Numbers, first) if alike else None
+    def _same_rule(self) -> Numbers | None:
+        first = self.rules[0] if self.rules else None
+        return first if isinstance(first, Numbers) and all(other == first for other in self.rules) else None
 
     def _dense(self, table: Table) -> Table:
         """Entries that are not stored are zeros, or missing; stored ones, zeros too, are values."""
         if not self.absent_is_missing:
             return table.to("numpy")
-        from icefield.data.frame import table_of
-
         stored = table.native.tocoo()
         dense = np.full(stored.shape, np.nan)
         dense[stored.row, stored.col] = stored.data
@@ -281,19 +269,19 @@ def _lies_as_matrix(table: Table) -> NDArray[Any] | None:
     """The columns of a pandas frame that lie in memory as those of one matrix of floats, as this matrix; else None."""
     if table.library != "pandas":
         return None
-    dtypes = table.native.dtypes.tolist()
-    if dtypes[0] not in (np.float32, np.float64) or any(
-        other is not dtypes[0] and other != dtypes[0] for other in dtypes
+    first, *others = table.native.dtypes.tolist()
+    if first not in (np.float32, np.float64) or any(
+        other is not first and other != first for other in others
     ):
         return None
     columns = [table.column(name).values for name in table.names]
-    first = columns[0]
-    at = [column.__array_interface__["data"][0] for column in columns]
-    step = at[1] - at[0] if len(at) > 1 else first.itemsize
-    alike = all(column.dtype == first.dtype and column.strides == first.strides for column in columns)
-    if not alike or step % first.itemsize or at != [at[0] + i * step for i in range(len(at))]:
+    column = columns[0]
+    at = [other.__array_interface__["data"][0] for other in columns]
+    step = at[1] - at[0] if len(at) > 1 else column.itemsize
+    alike = all(other.dtype == column.dtype and other.strides == column.strides for other in columns)
+    if not alike or step % column.itemsize or at != [at[0] + i * step for i in range(len(at))]:
         return None
-    return as_strided(first, (len(first), len(columns)), (first.strides[0], step), writeable=False)
+    return as_strided(column, (len(column), len(columns)), (column.strides[0], step), writeable=False)
 
 
 def _takes_as_is(table: Table, name: Any, values: NDArray[Any]) -> bool:
@@ -310,16 +298,17 @@ def check_width(table: Table, expected: int) -> None:
 
 def check_numeric(table: Table, positions: Iterable[int] | None = None) -> None:
     """Refuse at once, with the reason, columns that an encoder would refuse later."""
-    for i in range(len(table.names)) if positions is None else positions:
-        column = table.column(table.names[i])
-        if column.kind == "categorical":
-            _numeric_levels(column)
-        elif column.kind not in ("float", "integer", "boolean"):
-            raise CannotRead(f"column {column.name!r} is of kind {column.kind}, not a number")
+    head = table.slice(0, min(table.n_rows, HEAD))
+    for i in range(len(head.names)) if positions is None else positions:
+        _numeric_levels(head.column(head.names[i]))
 
 
-def _numeric_levels(column: Column) -> Float:
-    """A categorical column whose levels are numbers, as those numbers."""
+def _numeric_levels(column: Column) -> Float | None:
+    """A categorical column whose levels are numbers, as those numbers; None for a column of numbers."""
+    if column.kind in ("float", "integer", "boolean"):
+        return None
+    if column.kind != "categorical":
+        raise CannotRead(f"column {column.name!r} is of kind {column.kind}, not a number")
     levels = column.levels
     numeric = levels.dtype.kind in "fiub" or all(type(v) in (int, float, bool) for v in levels.tolist())
     if not numeric:

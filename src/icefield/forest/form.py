@@ -123,13 +123,8 @@ def _check_conditions(forest: Forest) -> None:
 
 
 def _check_nodes(forest: Forest) -> None:
-    condition, left, right, leaf = (
-        forest.node_condition,
-        forest.node_left,
-        forest.node_right,
-        forest.node_leaf,
-    )
-    n_nodes = condition.size
+    condition, leaf = forest.node_condition, forest.node_leaf
+    left, right, n_nodes = forest.node_left, forest.node_right, condition.size
     for name in ("node_left", "node_right", "node_leaf", "node_weight"):
         _require(getattr(forest, name).shape == (n_nodes,), f"{name} and node_condition differ in length")
     root = forest.tree_root
@@ -139,8 +134,8 @@ def _check_nodes(forest: Forest) -> None:
         _require(root[0] == 0 and (np.diff(root) > 0).all(), "trees do not follow one another")
         _require(root[-1] < n_nodes, "a tree's root is out of range")
     split = condition >= 0
-    _require((condition < forest.condition_column.size).all(), "a node names a condition out of range")
-    _require((condition >= -1).all(), "a node names a condition out of range")
+    in_range = (condition >= -1) & (condition < forest.condition_column.size)
+    _require(in_range.all(), "a node names a condition out of range")
     _require(((left[~split] == -1) & (right[~split] == -1)).all(), "a leaf has children")
     _require((leaf[split] == -1).all(), "a split has a leaf value")
     parents = np.flatnonzero(split)

@@ -1,7 +1,7 @@
 """Links: from a model's raw sums to what its ``predict`` or ``predict_proba`` returns.
 
 A link sees any array whose last axis holds the raw outputs and returns one whose last axis holds
-the response columns. Links are built from module-level functions, so a `TreeModel` pickles.
+the response columns. Links are built from functions of modules, so a `TreeModel` pickles.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def identity() -> Link:
 
 def scaled(factor: float) -> Link:
     """The raw sum times a constant."""
-    return Link("scaled", partial(_times, factor=factor))
+    return Link("scaled", partial(np.multiply, factor))
 
 
 def logistic(factor: float = 1.0) -> Link:
@@ -43,7 +43,7 @@ def exponential() -> Link:
 
 def softplus() -> Link:
     """``log(1 + exp(raw))``."""
-    return Link("log1p(exp)", _log_one_plus_exp)
+    return Link("log1p(exp)", partial(np.logaddexp, 0.0))
 
 
 def signed_square() -> Link:
@@ -53,7 +53,7 @@ def signed_square() -> Link:
 
 def ascending() -> Link:
     """The raw outputs in ascending order, as of quantiles that must not cross."""
-    return Link("ascending", _ascending)
+    return Link("ascending", partial(np.sort, axis=-1))
 
 
 def two_columns(link: Link) -> Link:
@@ -82,16 +82,8 @@ def mixture(parts: Sequence[tuple[Link, int, float, Sequence[int]]], n_response:
     return Link("mixture", partial(_mixture, plan=plan, n_response=n_response))
 
 
-def _ascending(raw: Float) -> Float:
-    return np.sort(raw, axis=-1)
-
-
 def _same(raw: Float) -> Float:
     return raw
-
-
-def _times(raw: Float, factor: float) -> Float:
-    return raw * factor
 
 
 def _sigmoid(raw: Float, factor: float) -> Float:
@@ -108,10 +100,6 @@ def _softmax(raw: Float) -> Float:
 def _exp(raw: Float) -> Float:
     with np.errstate(over="ignore"):
         return np.exp(raw)
-
-
-def _log_one_plus_exp(raw: Float) -> Float:
-    return np.logaddexp(0.0, raw)
 
 
 def _signed_square(raw: Float) -> Float:

@@ -41,7 +41,7 @@ def portable(model: TreeModel, link: Link, adds_in_float32: bool = False) -> dic
         raise CannotRead(
             f"the trees have {forest.condition_column.size:,} distinct conditions, more than {MOST_CONDITIONS:,}"
         )
-    order, right = _preorder(forest)
+    order = _preorder(forest)
     condition = forest.node_condition[order]
     leaf = condition < 0
     values = forest.leaf_value[forest.node_leaf[order][leaf]]
@@ -49,7 +49,6 @@ def portable(model: TreeModel, link: Link, adds_in_float32: bool = False) -> dic
     thresholds = np.where(np.isnan(forest.condition_threshold), 0.0, forest.condition_threshold)
     with np.errstate(over="ignore"):
         small = bool((thresholds.astype(np.float32) == thresholds).all())
-    del right
     sets, words = _sets(forest)
     flags = forest.condition_missing_left.astype(np.uint8) | (
         forest.condition_zero_missing.astype(np.uint8) << 1
@@ -77,24 +76,17 @@ def portable(model: TreeModel, link: Link, adds_in_float32: bool = False) -> dic
     }
 
 
-def _preorder(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _preorder(forest: Forest) -> NDArray[np.int64]:
     """Nodes tree by tree, each followed by its left subtree, then its right one."""
     order: list[int] = []
-    left, right, split = (
-        forest.node_left.tolist(),
-        forest.node_right.tolist(),
-        (forest.node_condition >= 0).tolist(),
-    )
-    for root in forest.tree_root.tolist():
-        waiting = [root]
-        while waiting:
-            node = waiting.pop()
-            order.append(node)
-            if split[node]:
-                waiting.append(right[node])
-                waiting.append(left[node])
-    found = np.array(order, np.int64)
-    return found, found
+    left, right = forest.node_left.tolist(), forest.node_right.tolist()
+    waiting = forest.tree_root.tolist()[::-1]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if left[node] >= 0:
+            waiting += [right[node], left[node]]
+    return np.array(order, np.int64)
 
 
 def _sets(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
@@ -142,12 +134,8 @@ def _rule(name: Any, rule: Any) -> dict[str, Any]:
     if isinstance(rule, Numbers):
         return {"name": name, "kind": "number", "float32": rule.float32, "missing": rule.missing}
     if isinstance(rule, LevelCodes):
-        return {
-            "name": name,
-            "kind": "level",
-            "codes": list(rule.code_of_level),
-            "unknown": rule.unknown_is_missing,
-        }
+        codes, unknown = list(rule.code_of_level), rule.unknown_is_missing
+        return {"name": name, "kind": "level", "codes": codes, "unknown": unknown}
     if isinstance(rule, CategoryNumbers):
         return {
             "name": name, "kind": "category", "float32": rule.numbers.float32, "limit": rule.limit,

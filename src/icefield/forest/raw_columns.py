@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
 from icefield.forest.check import go_left, leaf_values
 from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule
 from icefield.forest.form import Forest, validate
 from icefield.forest.tree_model import CannotRead, TreeModel
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 FARTHEST = 1e25  # beyond it, preparations overflow
 CHECKED_ROWS = 2_000
@@ -43,11 +41,10 @@ def on_raw_columns(model: TreeModel, table: Table) -> TreeModel:
     """
     forest = model.forest
     owner = {i: name for name, driven in model.drives.items() for i in driven}
-    used = [
-        name for name in table.names if any(owner.get(i) == name for i in forest.condition_column.tolist())
-    ]
-    rewritten = _Rewritten(forest, [used.index(owner[i]) for i in forest.condition_column.tolist()])
-    numbers: list[Any] = []
+    owners = [owner.get(i) for i in forest.condition_column.tolist()]
+    used = [name for name in table.names if name in owners]
+    rewritten = _Rewritten(forest, [used.index(name) for name in owners])
+    numbers: dict[Any, int] = {}
     rules: list[Rule] = []
     for place, name in enumerate(used):
         column = table.column(name)
@@ -60,19 +57,18 @@ def on_raw_columns(model: TreeModel, table: Table) -> TreeModel:
                 rewritten.put_set(condition, np.flatnonzero(goes[:, k]))
             rules.append(LevelCodes(tuple((level, float(i)) for i, level in enumerate(levels.tolist()))))
         elif column.kind in ("float", "integer", "boolean"):
-            numbers.append(name)
+            numbers[name] = place
             rules.append(Numbers())
         else:
             raise CannotRead(f"column {name!r} is of kind {column.kind}, which the page does not know")
-    _put_thresholds(model, table, rewritten, {name: used.index(name) for name in numbers})
+    _put_thresholds(model, table, rewritten, numbers)
     found = replace(
         model, forest=rewritten.forest(len(used)), encode=Encoder(tuple(used), tuple(rules)),
         drives={name: (i,) for i, name in enumerate(used)},
     )  # fmt: skip
     rows = table.slice(0, min(table.n_rows, CHECKED_ROWS))
-    if not np.array_equal(
-        leaf_values(forest, model.encode(rows)), leaf_values(found.forest, found.encode(rows))
-    ):
+    before, after = (leaf_values(one.forest, one.encode(rows)) for one in (model, found))
+    if not np.array_equal(before, after):
         raise CannotRead("its columns are prepared in a way the page does not know")
     return found
 
@@ -104,18 +100,13 @@ class _Rewritten:
         )  # fmt: skip
 
 
-def _encoded(model: TreeModel, table: Table, points: Mapping[Any, NDArray[Any]]) -> NDArray[np.float64]:
-    return model.encode(table.slice(0, 1).crossed(points))
-
-
 def _goes(
     model: TreeModel, table: Table, points: Mapping[Any, NDArray[Any]], conditions: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
     """For each point, whether it goes left at each condition."""
-    matrix = _encoded(model, table, points)
-    return np.stack(
-        [go_left(model.forest, np.full(len(matrix), c), matrix[:, model.forest.condition_column[c]]) for c in conditions], axis=1
-    )  # fmt: skip
+    forest, matrix = model.forest, model.encode(table.slice(0, 1).crossed(points))
+    tested = ((np.full(len(matrix), c), matrix[:, forest.condition_column[c]]) for c in conditions)
+    return np.stack([go_left(forest, *one) for one in tested], axis=1)
 
 
 def _missing_left(
@@ -145,7 +136,7 @@ def _put_thresholds(model: TreeModel, table: Table, rewritten: _Rewritten, place
     def left(at: Mapping[Any, NDArray[np.int64]]) -> dict[Any, NDArray[np.bool_]]:
         """Whether each condition's own value goes left; columns are moved together, since none looks at another."""
         points = {name: np.resize(_value(at[name], whole[name]), size) for name in own}
-        matrix = _encoded(model, table, points)
+        matrix = model.encode(table.slice(0, 1).crossed(points))
         return {
             name: go_left(forest, c, matrix[np.arange(len(c)), forest.condition_column[c]]) for name, c in own.items()
         }  # fmt: skip
@@ -163,10 +154,8 @@ def _put_thresholds(model: TreeModel, table: Table, rewritten: _Rewritten, place
             low[name] = np.where(goes, middle[name], low[name])
             high[name] = np.where(goes, high[name], middle[name])
     for name, conditions in own.items():
-        found = _value(low[name], whole[name])
-        rewritten.threshold[conditions] = np.where(
-            never[name], -np.inf, np.where(always[name], np.inf, found)
-        )
+        found = np.where(always[name], np.inf, _value(low[name], whole[name]))
+        rewritten.threshold[conditions] = np.where(never[name], -np.inf, found)
 
 
 def _value(place: NDArray[np.int64], whole: bool) -> NDArray[Any]:
@@ -183,6 +172,6 @@ def _check_rising(model: TreeModel, table: Table, name: Any, columns: NDArray[np
         values = np.concatenate([[-FARTHEST], values, [FARTHEST]])
     elif column.kind == "integer":
         values = np.concatenate([[-(2**53)], values, [2**53]])
-    matrix = _encoded(model, table, {name: values})[:, np.unique(columns)]
+    matrix = model.encode(table.slice(0, 1).crossed({name: values}))[:, np.unique(columns)]
     if np.isnan(matrix).any() or (np.diff(matrix, axis=0) < 0).any():
         raise CannotRead(f"column {name!r} {UNKNOWN}")

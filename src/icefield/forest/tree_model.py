@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
+
 if TYPE_CHECKING:
-    from icefield.data.frame import Table
     from icefield.forest.form import Forest
 
 

@@ -42,7 +42,7 @@ class Array:
 
     @property
     def format(self) -> str:
-        return "q" * (1 + len(self.shape) * (2 if self.has_strides else 1))
+        return "q" * (1 + len(self.shape) * (1 + self.has_strides))
 
 
 @dataclass(slots=True)  # there are hundreds, made at import
@@ -91,20 +91,24 @@ class Given:
         for member in structure.members:
             self._take(member, values[member.name])
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Where arrays lie is true in this process only: another one takes its own copies.
-        return _given_again, (type(self), self.structure, self.values)
+    # Where arrays lie is true in this process only: another one takes its own copies.
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.structure, self.values
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        Given.__init__(self, *state)
 
     def _take(self, member: Member, value: Any) -> None:
         if isinstance(member, Array):
             self._take_array(member, value)
         elif isinstance(member, Number):
             self.words.append(int(value) if member.is_whole else float(value))
-        elif member.is_filled:
-            self._take_filled(member, value)
         else:
-            if not isinstance(value, Given) or value.structure.name != member.structure.name:
-                raise TypeError(f"{self._called(member)} must be a {member.structure.name}")
+            kind: type[Given | Filled] = Filled if member.is_filled else Given
+            if not isinstance(value, kind) or value.structure.name != member.structure.name:
+                raise TypeError(
+                    f"{self._called(member)} must be a {member.structure.name}{' to fill' * member.is_filled}"
+                )
             self.words += value.words
             for name, size in value.sizes.items():
                 self._agree(member, name, size)
@@ -115,10 +119,10 @@ class Given:
             or value.dtype != member.dtype
             or value.ndim != len(member.shape)
         ):
-            raise TypeError(
-                f"{self._called(member)} must be an array of {member.dtype} with {len(member.shape)} axes, "
-                f"got {_described(value)}"
-            )
+            is_array = isinstance(value, np.ndarray)
+            got = f"one of {value.dtype} with {value.ndim}" if is_array else type(value).__name__
+            wanted = f"an array of {member.dtype} with {len(member.shape)} axes"
+            raise TypeError(f"{self._called(member)} must be {wanted}, got {got}")
         flags = value.flags
         if not (member.has_strides or flags.c_contiguous) or (member.is_written and not flags.writeable):
             raise TypeError(
@@ -132,17 +136,9 @@ class Given:
         self.words.append(value.__array_interface__["data"][0])
         self.words += value.shape
         if member.has_strides:
-            self._take_strides(member, value)
-
-    def _take_strides(self, member: Array, value: np.ndarray[Any, Any]) -> None:
-        if any(stride % value.itemsize for stride in value.strides):
-            raise TypeError(f"{self._called(member)} must have strides of whole elements")
-        self.words += [stride // value.itemsize for stride in value.strides]
-
-    def _take_filled(self, member: Part, value: Any) -> None:
-        if not isinstance(value, Filled) or value.structure.name != member.structure.name:
-            raise TypeError(f"{self._called(member)} must be a {member.structure.name} to fill")
-        self.words.append(value.address)
+            if any(stride % value.itemsize for stride in value.strides):
+                raise TypeError(f"{self._called(member)} must have strides of whole elements")
+            self.words += [stride // value.itemsize for stride in value.strides]
 
     def _agree(self, member: Member, name: str, size: int) -> None:
         if self.sizes.setdefault(name, size) != size:
@@ -154,22 +150,14 @@ class Given:
         return f"{self.structure.name}.{member.name}"
 
 
-def _given_again(kind: type[Given], structure: Structure, values: Mapping[str, Any]) -> Given:
-    given = kind.__new__(kind)
-    Given.__init__(given, structure, values)
-    return given
-
-
 class Filled:
     """A structure of whole numbers that a kernel fills; they are attributes afterwards."""
 
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
         self._numbers = np.zeros(len(structure.format), np.int64)
-
-    @property
-    def address(self) -> int:
-        return int(self._numbers.ctypes.data)
+        self.words: list[Any] = [int(self._numbers.ctypes.data)]  # as `Given` has them
+        self.sizes: dict[str, int] = {}
 
     def __getattr__(self, name: str) -> int:
         for member, number in zip(self.structure.members, self._numbers):
@@ -212,9 +200,3 @@ class Kernel:
                 "ask for fewer trees, rows or grid points at a time"
             )
         return False
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"one of {value.dtype} with {value.ndim}"
-    return type(value).__name__

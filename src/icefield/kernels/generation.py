@@ -27,6 +27,11 @@ WIDTH = 118  # of the lines that are written
 Size = tuple[str, int]  # a name and what is added to it; a plain number has no name
 
 
+def _snake(name: str) -> str:
+    """The name of a kernel, or of what goes with it, for that of its structure."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name.removesuffix("Arguments")).lower()
+
+
 @dataclass(frozen=True)
 class Member:
     """A member of a structure: a view of an array, a number, another structure or a pointer to one."""
@@ -37,6 +42,11 @@ class Member:
     shape: tuple[Size, ...] = ()
     is_const: bool = False
     is_pointer: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the value itself."""
+        return not self.view and not self.is_pointer
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,7 @@ class Structure:
     @property
     def is_record(self) -> bool:
         """Whether it is the element of arrays: 32-bit members alone."""
-        return all((m.type == "i32" and not m.view) or self._is_part(m, "record") for m in self.members)
+        return all(m.is_plain and (m.type == "i32" or self._is_record(m.type)) for m in self.members)
 
     @property
     def is_kernel(self) -> bool:
@@ -71,7 +81,7 @@ class Structure:
     @property
     def kernel(self) -> str:
         """The name of the kernel that takes it."""
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", self.name.removesuffix("Arguments")).lower()
+        return _snake(self.name)
 
     @property
     def size(self) -> int:
@@ -94,9 +104,8 @@ class Structure:
             return WORD_BYTES
         return FIELD_BYTES if member.type == "i32" else self.known[member.type].size
 
-    def _is_part(self, member: Member, kind: str) -> bool:
-        part = self.known.get(member.type)
-        return part is not None and not member.view and not member.is_pointer and getattr(part, f"is_{kind}")
+    def _is_record(self, type_name: str) -> bool:
+        return type_name in self.known and self.known[type_name].is_record
 
 
 @dataclass(frozen=True)
@@ -186,11 +195,8 @@ def entry_points(native: Path = NATIVE) -> str:
     lines.append("#pragma GCC visibility push(hidden)")  # a kernel that is not defined does not link
     for structure in declarations.kernels.values():
         generic = structure.parameter
-        template, name = (
-            f"template <class {generic}> " * bool(generic),
-            structure.name + f"<{generic}>" * bool(generic),
-        )
-        lines.append(f"{template}i64 run(const {name}&);")
+        template, argument = (f"template <class {generic}> ", f"<{generic}>") if generic else ("", "")
+        lines.append(f"{template}i64 run(const {structure.name}{argument}&);")
     lines.append("#pragma GCC visibility pop")
     for kernel, structure in declarations.kernels.items():
         for type_name, end in (structure.instances or {"": ""}).items():
@@ -230,56 +236,30 @@ def python_interface(native: Path = NATIVE) -> str:
     lines += [f"{_alias(t)} = NDArray[np.{name}]" for t, name in TYPES.items()]
     lines += [f"{_dtype(t)} = np.dtype(np.{name})" for t, name in TYPES.items()]
     for structure in structures:
-        if structure.is_record:
-            lines += _record(structure)
-        elif structure.is_kernel:
-            lines += _kernel(structure)
-        else:
-            lines += _grouped(structure)
-    names = [*declarations.constants, *(_public_name(s) for s in structures)]
+        write = _record if structure.is_record else _kernel if structure.is_kernel else _grouped
+        lines += write(structure)
+    public = (s.kernel.upper() if s.is_record else s.kernel if s.is_kernel else s.name for s in structures)
+    names = [*declarations.constants, *public]
     lines += ["", "", *_wrapped("__all__ = [", [f'"{name}"' for name in sorted(names)], "]"), ""]
     return "\n".join(lines)
 
 
-def _public_name(structure: Structure) -> str:
-    if structure.is_record:
-        return _upper(structure)
-    return structure.kernel if structure.is_kernel else structure.name
-
-
 def _record(structure: Structure) -> list[str]:
-    fields = [
-        f'("{m.name}", {"np.int32" if m.type == "i32" else _upper(structure.known[m.type])})'
-        for m in structure.members
-    ]
-    return ["", *_wrapped(f"{_upper(structure)} = np.dtype([", fields, "])")]
+    fields = [f'("{m.name}", {"np.int32" if m.type == "i32" else _dtype(m.type)})' for m in structure.members]
+    return ["", *_wrapped(f"{structure.kernel.upper()} = np.dtype([", fields, "])")]
 
 
 def _grouped(structure: Structure) -> list[str]:
     """A class for the members that several kernels take together, or for what a kernel fills."""
     base = "Filled" if structure.is_filled else "Given"
-    lines = [
-        "",
-        "",
-        *_described(f"_{structure.kernel}", structure),
-        "",
-        "",
-        f"class {structure.name}({base}):",
-    ]
+    name = f"_{structure.kernel}"
+    lines = ["", "", *_described(name, structure), "", "", f"class {structure.name}({base}):"]
     if structure.is_filled:
         lines += [f"    {m.name}: int" for m in structure.members]
-        return [
-            *lines,
-            "",
-            "    def __init__(self) -> None:",
-            f"        super().__init__(_{structure.kernel})",
-        ]
+        return [*lines, "", "    def __init__(self) -> None:", f"        super().__init__({name})"]
     values = [f"{m.name}={m.name}" for m in structure.members]
-    return [
-        *lines,
-        *_wrapped("    def __init__(self, *, ", _parameters(structure), ") -> None:"),
-        *_wrapped(f"        super().__init__(_{structure.kernel}, dict(", values, "))"),
-    ]
+    lines += _wrapped("    def __init__(self, *, ", _parameters(structure), ") -> None:")
+    return [*lines, *_wrapped(f"        super().__init__({name}, dict(", values, "))")]
 
 
 def _kernel(structure: Structure) -> list[str]:
@@ -307,22 +287,18 @@ def _described(name: str, structure: Structure) -> list[str]:
 def _member_source(member: Member) -> str:
     if member.view:
         dtype = "f64" if member.type in PARAMETERS else member.type
-        flags = ", is_written=True" * (not member.is_const) + ", has_strides=True" * (
-            member.view == "Strided"
-        )
+        flags = ", is_written=True" * (not member.is_const)
+        flags += ", has_strides=True" * (member.view == "Strided")
         return f'Array("{member.name}", {_dtype(dtype)}, {member.shape!r}{flags})'
     if member.type in ("i64", "f64"):
         return f'Number("{member.name}", is_whole={member.type == "i64"})'
-    kernel = Structure(member.type, (), "", {}).kernel
-    return f'Part("{member.name}", _{kernel}' + ", is_filled=True" * member.is_pointer + ")"
+    return f'Part("{member.name}", _{_snake(member.type)}' + ", is_filled=True" * member.is_pointer + ")"
 
 
 def _parameters(structure: Structure) -> list[str]:
     def annotated(member: Member) -> str:
-        if member.view == "" and member.type in ("i64", "f64"):
-            return {"i64": "int", "f64": "float"}[member.type]
         if not member.view:
-            return member.type
+            return {"i64": "int", "f64": "float"}.get(member.type, member.type)
         if member.type in PARAMETERS:
             return " | ".join(map(_alias, PARAMETERS[member.type]))
         return _alias(member.type) if member.type in TYPES else "NDArray[np.void]"
@@ -335,11 +311,7 @@ def _alias(type_name: str) -> str:
 
 
 def _dtype(type_name: str) -> str:
-    return f"_{type_name.upper()}" if type_name in TYPES else _upper(Structure(type_name, (), "", {}))
-
-
-def _upper(structure: Structure) -> str:
-    return structure.kernel.upper()
+    return f"_{type_name.upper()}" if type_name in TYPES else _snake(type_name).upper()
 
 
 def _wrapped(begin: str, items: list[str], end: str) -> list[str]:

@@ -21,13 +21,8 @@ NATIVE = Path(__file__).parent / "native"
 SOURCE_TREE = Path(__file__).parents[3]
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 VARIABLE = "ICEFIELD_KERNELS"
-LEVELS = {
-    "v2": 2,
-    "v3": 3,
-    "v4": 4,
-    "arm64": 0,
-    "generic": 0,
-}  # the bit by which a library says "it runs here"
+# The bit by which a library says "it runs here".
+LEVELS = {"v2": 2, "v3": 3, "v4": 4, "arm64": 0, "generic": 0}
 
 
 class KernelsError(IcefieldError, ImportError):

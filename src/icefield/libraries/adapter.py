@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.errors import ModelError, brief, complaint
+from icefield.data.frame import Table
+from icefield.errors import ModelError, brief
 from icefield.libraries.row_form import RowForm
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 @dataclass(frozen=True)
@@ -98,11 +96,9 @@ def _origins(kind: type) -> frozenset[str]:
 
 def refuse_raw_scale(what: str) -> ModelError:
     """The error for models that are just functions of their rows, whatever they are made of."""
-    return ModelError(
-        complaint(
-            "scale", f"cannot be 'raw': {what} has only the scale of what it returns",
-            hint='pass a model that returns the margin, with scale="response"',
-        )
+    return ModelError.about(
+        "scale", f"cannot be 'raw': {what} has only the scale of what it returns",
+        hint='pass a model that returns the margin, with scale="response"',
     )  # fmt: skip
 
 
@@ -131,9 +127,8 @@ def as_matrix(answer: Any, n_rows: int) -> NDArray[np.float64]:
     blocks = as_blocks(answer)
     for block in blocks:
         if block.ndim != 2:
-            raise _no_prediction(
-                f"an array of shape {block.shape}", "one number (or one row of numbers) per row"
-            )
+            wanted = "one number (or one row of numbers) per row"
+            raise _no_prediction(f"an array of shape {block.shape}", wanted)
         if len(block) != n_rows:
             raise _no_prediction(f"{len(block)} rows of numbers for {n_rows} rows of X", "one per row")
     if any(block.shape[1] == 0 for block in blocks):
@@ -170,13 +165,9 @@ def _objects_as_numbers(matrix: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _no_prediction(received: str, wanted: str) -> ModelError:
-    return ModelError(
-        complaint(
-            "model",
-            f"answered with something that is no prediction: {received}; wanted {wanted}",
-            hint="pass a function that returns an array of shape (rows,) or (rows, outputs)",
-        )
-    )
+    problem = f"answered with something that is no prediction: {received}; wanted {wanted}"
+    hint = "pass a function that returns an array of shape (rows,) or (rows, outputs)"
+    return ModelError.about("model", problem, hint=hint)
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -189,11 +180,13 @@ def plain_labels(labels: Any) -> tuple[Any, ...]:
     return tuple(np.asarray(labels).tolist())
 
 
+@dataclass(frozen=True)
 class SingleOrNumbered:
     """One output by its given name; several as ``y0``, ``y1``, ... (or given names of that number)."""
 
-    def __init__(self, single: Any, several: Sequence[Any] | None = None, stem: str = "y") -> None:
-        self.single, self.several, self.stem = single, several, stem
+    single: Any
+    several: Sequence[Any] | None = None
+    stem: str = "y"
 
     def __call__(self, widths: tuple[int, ...], answer: Any = None) -> Outputs:
         width = sum(widths)
@@ -212,12 +205,9 @@ class Positions:
     def __call__(self, widths: tuple[int, ...], answer: Any = None) -> Outputs:
         width = sum(widths)
         columns = getattr(answer, "column_names", getattr(answer, "columns", None))
-        names: tuple[Any, ...]
-        if columns is not None and not callable(columns) and len(columns) == width:
-            names = tuple(columns)
-        else:
-            names = ("prediction",) if width == 1 else tuple(range(width))
-        return Outputs(names, tuple(range(width)))
+        if columns is None or callable(columns) or len(columns) != width:
+            columns = ("prediction",) if width == 1 else range(width)
+        return Outputs(tuple(columns), tuple(range(width)))
 
 
 class ByClass:
@@ -244,10 +234,9 @@ class ByClass:
             return self._outputs_of_several(widths)
         labels, width = self.classes[0], sum(widths)
         if width == 1 and len(labels) == 2:
-            reason = (
-                f"the margin has one output, for class {labels[1]!r}; that of {labels[0]!r} is its negative"
-            )
-            return Outputs((labels[1],), (0,), {labels[0]: reason})
+            other, own = labels
+            reason = f"the margin has one output, for class {own!r}; that of {other!r} is its negative"
+            return Outputs((own,), (0,), {other: reason})
         if width == len(labels):
             binary = width == 2 and self.exclusive
             return Outputs(labels, (1,) if binary else tuple(range(width)))

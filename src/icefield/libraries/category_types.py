@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.errors import InputError, complaint
-
-UNSEEN = ("missing", "refused", "kept")
+from icefield.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -51,10 +49,10 @@ def refuse_text(table: Any, columns: Sequence[Any]) -> None:
             and not column.closed
             and any(isinstance(v, str) for v in column.levels.tolist())
         ):
-            raise InputError(
-                complaint("X", f"holds text in the column {name!r}, which the model takes as numbers",
-                          next(v for v in column.levels.tolist() if isinstance(v, str)),
-                          f'write X["{name}"].astype(float), or astype("category") for categories')
+            raise InputError.about(
+                "X", f"holds text in the column {name!r}, which the model takes as numbers",
+                next(v for v in column.levels.tolist() if isinstance(v, str)),
+                f'write X["{name}"].astype(float), or astype("category") for categories',
             )  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -32,3 +33,15 @@ def is_own_class(model: Any, package: str, names: Collection[str]) -> bool:
         return False
     own = getattr(model, "__dict__", {})
     return not any(callable(value) and callable(getattr(kind, name, None)) for name, value in own.items())
+
+
+@dataclass(frozen=True)
+class OwnClasses:
+    """The role ``row_by_row`` of a library all of whose own classes, as they are, predict each row by itself."""
+
+    package: str
+    names: tuple[str, ...]
+
+    def is_row_by_row(self, model: Any, is_known: Callable[[Any], bool]) -> bool:
+        """Whether this is one of these classes: what derives from them may predict in another way."""
+        return is_own_class(model, self.package, self.names)

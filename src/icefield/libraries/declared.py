@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from icefield.data.frame import Table
 from icefield.libraries.adapter import type_name
 from icefield.libraries.registry import library_of
+from icefield.libraries.sklearn.column_ways import passes_through
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 PARAMETERS = ("monotonic_cst", "interaction_cst", "monotone_constraints", "interaction_constraints")
 FOLLOWED = 200  # values of a column by which a pipeline's direction is told
@@ -50,9 +49,7 @@ def declared_constraints(model: Any, table: Table) -> Declared:
     model = unwrapped(model)
     if is_pipeline(model):
         return _through(model, table)
-    library = library_of(model)
-    role = None if library is None else library.constraints
-    found = Declared() if role is None else role.declared(model)
+    found = _own(model)
     if found.monotone or found.together:
         return found
     return replace(found, unread=_inside(model))
@@ -66,19 +63,17 @@ def _inside(model: Any) -> tuple[str, ...]:
         given = model.get_params()
     except Exception:  # of classes that only look like scikit-learn's
         return ()
-    named = [
-        n for n, v in given.items() if "__" in n and n.rpartition("__")[2] in PARAMETERS and v is not None
-    ]
     return tuple(
         f"{name} of {type_name(model)}: it may combine or change what that estimator predicts"
-        for name in named
+        for name, value in given.items()
+        if "__" in name and name.rpartition("__")[2] in PARAMETERS and value is not None
     )
 
 
 def _through(pipeline: Any, table: Table) -> Declared:
     """Constraints of a pipeline's last step, by the columns that its transformers make these of."""
     last = pipeline.steps[-1][1]
-    if all(step is None or step == "passthrough" for _, step in pipeline.steps[:-1]):
+    if all(passes_through(step) for _, step in pipeline.steps[:-1]):
         return declared_constraints(last, table)
     head = table.slice(0, min(table.n_rows, FOLLOWED))
     try:
@@ -86,10 +81,11 @@ def _through(pipeline: Any, table: Table) -> Declared:
         transformed = None if isinstance(split, NoSplit) else split.transform(head)
     except Exception as error:  # whatever its transformers say of these rows
         split, transformed = NoSplit(" ".join(str(error).split())), None
-    found = _of_last_step(last)
-    if not (found.monotone or found.together) or isinstance(split, NoSplit):
-        lost = (f"those of {type_name(last)}: {split.reason}",) if isinstance(split, NoSplit) else ()
-        return Declared(unread=found.unread + (lost if found.monotone or found.together else ()))
+    found = _own(unwrapped(last))
+    if not (found.monotone or found.together):
+        return Declared(unread=found.unread)
+    if isinstance(split, NoSplit):
+        return Declared(unread=(*found.unread, f"those of {type_name(last)}: {split.reason}"))
     names = list(getattr(transformed, "columns", range(len(split.levels[-1]))))
     places = {name: i for i, name in enumerate(names)} | {i: i for i in range(len(names))}
     monotone: dict[Any, int] = {}
@@ -103,9 +99,10 @@ def _through(pipeline: Any, table: Table) -> Declared:
     together: list[tuple[Any, ...]] = []
     for one in found.together:
         inside = {places[key] for key in one if key in places}
-        owners = {split.sources(i)[0] for i in inside if len(split.sources(i)) == 1}
+        sources = [split.sources(i) for i in inside]
+        owners = {several[0] for several in sources if len(several) == 1}
         whole = all(set(split.drives(name)) <= inside for name in owners)
-        if not whole or any(len(split.sources(i)) != 1 for i in inside):
+        if not whole or any(len(several) != 1 for several in sources):
             unread.append(
                 f"interaction constraints, whose columns {list(one)} are not those of whole columns of X"
             )
@@ -120,10 +117,11 @@ def _through(pipeline: Any, table: Table) -> Declared:
     )
 
 
-def _of_last_step(model: Any) -> Declared:
-    library = library_of(unwrapped(model))
+def _own(model: Any) -> Declared:
+    """What an estimator, no pipeline, was fitted with."""
+    library = library_of(model)
     role = None if library is None else library.constraints
-    return Declared() if role is None else role.declared(unwrapped(model))
+    return Declared() if role is None else role.declared(model)
 
 
 def _followed(split: SplitPipeline, place: int, table: Table) -> tuple[Any, int]:
@@ -149,16 +147,16 @@ def _followed(split: SplitPipeline, place: int, table: Table) -> tuple[Any, int]
     own = np.asarray(
         made[:, [place]].todense() if hasattr(made, "todense") else made[:, place], np.float64
     ).ravel()
-    steps = np.diff(own)
-    if (steps >= 0).all() and steps.any():
-        return name, 1
-    if (steps <= 0).all() and steps.any():
-        return name, -1
+    turns = set(np.sign(np.diff(own)).tolist()) - {0.0}
+    if turns in ({1.0}, {-1.0}):
+        return name, int(turns.pop())
     return f"it does not rise or fall with {name!r}", 0
 
 
 def signs(values: Any) -> dict[Any, int]:
-    """Signs by column from what libraries take: a sequence in the columns' order, or a mapping; zeros are left out."""
+    """Signs by column from what libraries take: a sequence in the columns' order, its text, or a mapping; zeros are left out."""
+    if isinstance(values, str):
+        values = [int(part) for part in values.strip("() ").split(",") if part.strip()]
     pairs: Iterable[tuple[Any, Any]] = values.items() if isinstance(values, Mapping) else enumerate(values)
     found = {(int(key) if isinstance(key, str) and key.isdigit() else key): int(sign) for key, sign in pairs}
     return {key: sign for key, sign in found.items() if sign in (-1, 1)}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from icefield.errors import IcefieldError, MissingDependencyError, complaint
+from icefield.errors import IcefieldError, MissingDependencyError
 from icefield.libraries.child_process import in_child, last_words, limit_memory
 from icefield.libraries.registry import LIBRARIES, Files, Library
 
@@ -50,7 +50,9 @@ def native_suffixes() -> tuple[str, ...]:
 def load_native(file: Path) -> Any:
     """A model from a native file, once a child process has loaded it without harm."""
     library, files = _writer(file)
-    _try_in_child(library, file)
+    package = library.package or library.name
+    needed(package)
+    tried_in_child(package, try_file, file, library.name)
     return files.load(file)
 
 
@@ -64,50 +66,41 @@ def _writer(file: Path) -> tuple[Library, Files]:
     """Which library wrote a native file: by its suffix and how it begins; JSON by its keys."""
     suffix = file.suffix.lower()
     if file.stat().st_size == 0:
-        raise LoadError(complaint("MODEL", "is empty", str(file)))
-    is_json = suffix == ".json"
-    shows = _json(file) if is_json else _head(file)
+        raise LoadError.about("MODEL", "is empty", str(file))
+    shown = _shown(file)
     others: list[NativeFormat] = []
     for library, files in _with_files():
-        written = files.FORMATS.get(suffix)
-        if written is not None and written.is_own(shows):
-            return library, files
-        others += [written] if written is not None else []
+        if written := files.FORMATS.get(suffix):
+            if written.is_own(shown):
+                return library, files
+            others.append(written)
     kinds = " nor ".join(written.kind for written in others)
-    problem = f"is JSON, but neither {kinds} model" if is_json else f"is not {kinds} model"
+    problem = f"is JSON, but neither {kinds} model" if suffix == ".json" else f"is not {kinds} model"
     hint = "save it with " + ", or ".join(written.saved_by for written in others)
-    raise LoadError(complaint("MODEL", problem, str(file), hint))
+    raise LoadError.about("MODEL", problem, str(file), hint)
 
 
-def _head(file: Path) -> bytes:
-    with file.open("rb") as stream:
-        return stream.read(4096)
-
-
-def _json(file: Path) -> Any:
+def _shown(file: Path) -> Any:
+    """A file's first bytes; its contents where it is JSON."""
+    if file.suffix.lower() != ".json":
+        with file.open("rb") as stream:
+            return stream.read(4096)
     try:
         return json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise LoadError(complaint("MODEL", "is not valid JSON", str(file), first_line(error))) from error
-
-
-def _try_in_child(library: Library, file: Path) -> None:
-    package = library.package or library.name
-    needed(package)
-    tried_in_child(package, try_file, file, library.name)
+        raise LoadError.about("MODEL", "is not valid JSON", str(file), first_line(error)) from error
 
 
 def tried_in_child(package: str, task: Callable[..., None], file: Path, *arguments: str) -> None:
     """Let a child do something with a file first; what goes wrong there is an error here."""
     done = in_child(task, file, *arguments)
     if done is None:
-        raise LoadError(complaint("MODEL", "did not load in time; the file is probably corrupt", str(file)))
+        raise LoadError.about("MODEL", "did not load in time; the file is probably corrupt", str(file))
     if done.returncode < 0:
         problem = f"crashes {package} (signal {-done.returncode}); the file is corrupt"
-        raise LoadError(complaint("MODEL", problem, str(file)))
+        raise LoadError.about("MODEL", problem, str(file))
     if done.returncode != 0:
-        problem = f"could not be loaded by {package}"
-        raise LoadError(complaint("MODEL", problem, str(file), last_words(done)))
+        raise LoadError.about("MODEL", f"could not be loaded by {package}", str(file), last_words(done))
 
 
 def try_file(path: str, name: str) -> None:

@@ -7,13 +7,11 @@ falls back to asking the model itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from icefield.data.frame import Table
 from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.libraries.registry import library_of
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 def read(model: Any, table: Table) -> TreeModel:
@@ -21,18 +19,15 @@ def read(model: Any, table: Table) -> TreeModel:
 
     Parameters
     ----------
-    model : object
-        The user's fitted model: a scikit-learn estimator, or a model of LightGBM, XGBoost or
-        CatBoost, as wrapper or raw.
-    table : Table
-        Rows of the user's data, with exactly the model's columns in the model's order.
+    model : a scikit-learn estimator, or a model of LightGBM, XGBoost or CatBoost, as wrapper or raw
+    table : rows of the user's data, with exactly the model's columns in the model's order
 
     Raises
     ------
     CannotRead
         With the reason, where the model is not known to be exactly a sum of trees under a link.
     """
-    library = library_of(model)
+    library, name = library_of(model), type(model).__name__
     readers = None if library is None else library.trees
     try:
         reader = None if readers is None else readers.tree_reader(model)
@@ -40,7 +35,5 @@ def read(model: Any, table: Table) -> TreeModel:
             return reader(model, table)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         # A library version that stores its models in another way, or a model that is not fitted.
-        raise CannotRead(
-            f"{type(model).__name__} is stored in a way that is not known ({error!r})"
-        ) from error
-    raise CannotRead(f"{type(model).__name__} is not known to be a sum of trees")
+        raise CannotRead(f"{name} is stored in a way that is not known ({error!r})") from error
+    raise CannotRead(f"{name} is not known to be a sum of trees")

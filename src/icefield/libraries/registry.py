@@ -26,6 +26,7 @@ from icefield.libraries import (
     torch,
     xgboost,
 )
+from icefield.libraries.class_path import OwnClasses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,6 +120,7 @@ class Library:
     folder : the package that holds the roles, where that is another's
     stands_in : its models live in another process, and `predictions` has a ``stand_in(model, vectors)`` that gives what is
         asked in their place
+    classes : in place of a ``row_by_row``, the paths of its classes where each, as it is, predicts each row by itself
     """
 
     name: str
@@ -131,6 +133,7 @@ class Library:
     package: str = ""
     folder: str = ""
     stands_in: bool = False
+    classes: tuple[str, ...] = ()
 
     @property
     def predictions(self) -> Predictions:
@@ -146,6 +149,9 @@ class Library:
 
     @property
     def row_by_row(self) -> RowByRow | None:
+        if self.classes:
+            package = self.classes[0].partition(".")[0]
+            return OwnClasses(package, tuple(path.rpartition(".")[2] for path in self.classes))
         return cast(RowByRow, self._role("row_by_row")) if "row_by_row" in self.roles else None
 
     @property
@@ -156,18 +162,25 @@ class Library:
         return import_module(f"{self.folder or f'icefield.libraries.{self.name}'}.{role}")
 
 
-ALL_ROLES = ("predictions", "trees", "files", "row_by_row", "constraints")
+OF_BOOSTERS = ("predictions", "trees", "files", "constraints")
 
 LIBRARIES = (
     Library("platforms", platforms.recognises),
     # Before XGBoost, whose models for Spark are Spark's first.
     Library("spark_ml", spark_ml.recognises, ("predictions", "trees", "row_by_row"), stands_in=True),
-    Library("lightgbm", lightgbm.recognises, ALL_ROLES, knows_margin=True, fit_shows_in="predictions"),
+    Library(
+        "lightgbm", lightgbm.recognises, OF_BOOSTERS, knows_margin=True, fit_shows_in="predictions",
+        classes=lightgbm.CLASSES,
+    ),
     # XGBoost promises to be asked by several threads for some of its boosters only, and brings its own.
     Library(
-        "xgboost", xgboost.recognises, ALL_ROLES, knows_margin=True, shareable=False, fit_shows_in="predictions"
+        "xgboost", xgboost.recognises, OF_BOOSTERS, knows_margin=True, shareable=False, fit_shows_in="predictions",
+        classes=xgboost.CLASSES,
     ),
-    Library("catboost", catboost.recognises, ALL_ROLES, knows_margin=True, fit_shows_in="predictions"),
+    Library(
+        "catboost", catboost.recognises, OF_BOOSTERS, knows_margin=True, fit_shows_in="predictions",
+        classes=catboost.CLASSES,
+    ),
     Library("onnx", onnx.recognises, ("predictions", "files", "row_by_row"), package="onnxruntime"),
     Library("torch", torch.recognises, ("predictions", "row_by_row")),
     Library(

@@ -10,12 +10,11 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
+from icefield.data.frame import ArrayTable, Table
 
 FRAME_LIBRARIES = ("pandas", "polars", "pyarrow")
 
@@ -38,8 +37,6 @@ class RowForm:
     def of(self, table: Table) -> Any:
         """The table's rows as the native object to hand to the model."""
         if self.names is not None and self.library in FRAME_LIBRARIES:
-            from icefield.data.frame import ArrayTable
-
             return ArrayTable(table.to_numpy(), self.names).to(self.library).native
         if self.library == "numpy":
             return table.to_numpy() if self.dtype is None else self._numbers(table)

@@ -77,6 +77,12 @@ def check_count(values: Any, count: int, what: str) -> None:
         raise LoadError(f"{what} has {len(values)} entries where {count} belong")
 
 
+def check_steps(bounds: NDArray[np.int64], last: int, what: str, through: str) -> None:
+    """Raise where places at which parts of a list begin do not rise from its begin to its end."""
+    if len(bounds) and (bounds[0] != 0 or (np.diff(bounds) < 0).any() or bounds[-1] != last):
+        raise LoadError(f"{what} do not follow each other through {through}")
+
+
 def check_within(values: Any, below: int, what: str) -> None:
     """Raise where whole numbers that stand for places lie outside them."""
     found = np.asarray(values)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.data.frame import Table
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
+from icefield.forest.check import with_missing
 from icefield.libraries.registry import library_of
 from icefield.typing import Float, Positions
 
@@ -71,10 +72,10 @@ def not_row_by_row(model: Model, parameter: str, does: str, received: Any, inste
     """
     if CONTRADICTED in model.notes:
         problem = f"{does}, and this model looks across the rows of a call"
-        return InputError(complaint(parameter, problem, received, instead))
+        return InputError.about(parameter, problem, received, instead)
     problem = f"{does}, and this model is not known to predict row by row"
     hint = f"{instead}; if it does predict each row by itself, write row_by_row=True"
-    return InputError(complaint(parameter, problem, received, hint))
+    return InputError.about(parameter, problem, received, hint)
 
 
 def looks_across_rows(predict: Callable[[Table], Float], table: Table) -> bool:
@@ -94,26 +95,29 @@ def looks_across_rows(predict: Callable[[Table], Float], table: Table) -> bool:
         return False
     if not np.array_equal(together, again, equal_nan=True):
         return False
-    return _differ(alone, together[:half]) or _differ(turned, together[::-1])
+    return not (_agree(alone, together[:half]) and _agree(turned, together[::-1]))
 
 
 def _tried(table: Table) -> Positions:
     """A few rows, those with missing values first: what imputes by the batch shows only there."""
     some = table.slice(0, min(SEARCHED_ROWS, table.n_rows))
-    gone = np.zeros(some.n_rows, dtype=bool)
-    for name in some.names:
-        gone |= some.column(name).missing
-    holey = np.flatnonzero(gone)[: TRIED_ROWS // 4]
+    holey = np.flatnonzero(with_missing(some))[: TRIED_ROWS // 4]
     spread = np.linspace(0, table.n_rows - 1, min(TRIED_ROWS, table.n_rows)).astype(np.intp)
     return np.concatenate([holey, np.setdiff1d(spread, holey)])[: max(TRIED_ROWS, 2)]
 
 
-def _differ(one: Float, other: Float) -> bool:
-    """Whether answers differ by more than the order of summation does in their precision."""
+def _agree(one: Float, other: Float) -> bool:
+    """Whether answers differ by no more than the order of summation does in their precision."""
     with np.errstate(over="ignore"):
         single = np.array_equal(one, one.astype(np.float32).astype(np.float64), equal_nan=True)
-    size = float(np.nanmax(np.abs(np.where(np.isfinite(other), other, 0.0)), initial=0.0))
-    tolerance = (1e-5 if single else 1e-10) * size
+    return alike(one, other, 1e-5 if single else 1e-10)
+
+
+def alike(one: Float, other: Float, precision: float) -> bool:
+    """Whether answers differ by at most this share of the largest number among them."""
+    if one.shape != other.shape:
+        return False
+    size = float(np.max(np.abs(other[np.isfinite(other)]), initial=0.0))
     with np.errstate(invalid="ignore"):
-        near = (np.abs(one - other) <= tolerance) | (one == other) | (np.isnan(one) & np.isnan(other))
-    return not bool(near.all())
+        near = (np.abs(one - other) <= precision * size) | (one == other) | (np.isnan(one) & np.isnan(other))
+    return bool(near.all())

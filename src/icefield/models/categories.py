@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from icefield.data.frame import Table
 from icefield.libraries.registry import library_of
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 def levels_of_texts(model: Any, shown: Table, texts: Sequence[Any]) -> Mapping[Any, Sequence[Any]]:

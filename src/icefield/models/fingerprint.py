@@ -10,19 +10,17 @@ Attributes also change for reasons that do not matter, so a change of these alon
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from icefield.errors import ModelError, complaint
+from icefield.data.frame import Table
+from icefield.errors import ModelError
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.attributes import PLAIN, attributes_of, is_kept_outside
-from icefield.models.across_rows import known_row_by_row
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.models.model import Model
-    from icefield.typing import Float
+from icefield.models.across_rows import alike, known_row_by_row
+from icefield.models.model import Model
+from icefield.typing import Float
 
 ROWS = 32  # of a booster, which shows itself only there
 FEW_ROWS = 8  # that say whether a change of attributes matters
@@ -84,12 +82,12 @@ class Fingerprint:
         """An error where the model predicts something else than before, and not by chance."""
         try:
             now = self._predicted()
-            if _equal(now, before):
+            if alike(now, before, PRECISION):
                 return
             again = self._predicted()
         except Exception as error:
             raise changed_model() from error
-        if _equal(now, again):
+        if alike(now, again, PRECISION):
             raise changed_model()
         self._predictions = now
 
@@ -111,12 +109,8 @@ class Fingerprint:
 
 def changed_model() -> ModelError:
     """The error for a model that is not the one that was read."""
-    return ModelError(
-        complaint(
-            "model", "has been fitted again, or changed, since the Explainer was made",
-            hint="build a new one: Explainer(model, X)",
-        )
-    )  # fmt: skip
+    problem = "has been fitted again, or changed, since the Explainer was made"
+    return ModelError.about("model", problem, hint="build a new one: Explainer(model, X)")
 
 
 def _objects(parts: list[Any]) -> list[Any]:
@@ -131,12 +125,3 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, PLAIN):
         return type(one) is type(other) and (one == other or one != one)
     return one is other
-
-
-def _equal(one: Float, other: Float) -> bool:
-    if one.shape != other.shape:
-        return False
-    size = float(np.max(np.abs(other[np.isfinite(other)]), initial=0.0))
-    with np.errstate(invalid="ignore"):
-        near = (np.abs(one - other) <= PRECISION * size) | (one == other) | (np.isnan(one) & np.isnan(other))
-    return bool(near.all())

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import Table, table_of
-from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, complaint, did_you_mean
+from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, did_you_mean
 from icefield.libraries.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
 from icefield.libraries.registry import library_of, stood_in
 from icefield.libraries.row_form import RowForm
@@ -116,12 +116,9 @@ class Model:
         """The chosen outputs of the model's answer, once it is one number per row and output."""
         matrix = as_matrix(self._quietly(answer or self.answer, rows), n_rows)
         if matrix.shape[1] != len(self.all_outputs):
-            raise ModelError(
-                complaint(
-                    "model", f"gave {matrix.shape[1]} outputs after {len(self.all_outputs)} at first",
-                    hint="a model must answer with the same columns whatever rows it gets",
-                )
-            )  # fmt: skip
+            problem = f"gave {matrix.shape[1]} outputs after {len(self.all_outputs)} at first"
+            hint = "a model must answer with the same columns whatever rows it gets"
+            raise ModelError.about("model", problem, hint=hint)
         if self.selected == tuple(range(matrix.shape[1])):
             return matrix
         return np.ascontiguousarray(matrix[:, list(self.selected)])
@@ -136,11 +133,8 @@ class Model:
                 warnings.filterwarnings("ignore", message=NAMES_WARNING)
                 return answer(rows)
         except StopIteration as error:  # which a generator on the way up would take for its own end
-            raise ModelError(
-                complaint(
-                    "model", "raised StopIteration as it predicted", hint="check that `next` finds something"
-                )
-            ) from error
+            hint = "check that `next` finds something"
+            raise ModelError.about("model", "raised StopIteration as it predicted", hint=hint) from error
 
 
 @contextmanager
@@ -152,18 +146,13 @@ def _explained(model: Model, asked: str) -> Iterator[None]:
     """
     try:
         yield
-    except (IcefieldError, MemoryError):
-        raise
     except Exception as error:
-        theirs = model.passes_errors or model.kind == "function"
-        if theirs and not isinstance(error, StopIteration):
+        theirs = (model.passes_errors or model.kind == "function") and not isinstance(error, StopIteration)
+        if theirs or isinstance(error, IcefieldError | MemoryError):
             raise
-        raise ModelError(
-            complaint(
-                "model", f"could not predict {asked} ({one_line(error)})",
-                hint="check that model.predict takes such values, or leave them out",
-            )
-        ) from error  # fmt: skip
+        problem = f"could not predict {asked} ({one_line(error)})"
+        hint = "check that model.predict takes such values, or leave them out"
+        raise ModelError.about("model", problem, hint=hint) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +167,8 @@ class CrossedRows:
     """A block of rows prepared for prediction at grid points. Made by `Model.crossing`."""
 
     def __init__(
-        self,
-        model: Model,
-        table: Table,
-        crossing: Crossing | None = None,
-        labels: Mapping[Any, Any] | None = None,
-    ) -> None:
+        self, model: Model, table: Table, crossing: Crossing | None = None, labels: Mapping[Any, Any] | None = None
+    ) -> None:  # fmt: skip
         self.n_rows = table.n_rows
         self._model, self._table, self._crossing, self._labels = model, table, crossing, labels or {}
 
@@ -227,29 +212,20 @@ def read_model(
     vectors : by column of the rows' source that holds vectors, the columns its slots are
     """
     if scale not in SCALES:
-        raise InputError(
-            complaint(
-                "scale",
-                "must be 'response' or 'raw'",
-                scale,
-                'write scale="response"',
-            )
-        )
+        raise InputError.about("scale", "must be 'response' or 'raw'", scale, 'write scale="response"')
     _check_is_a_model(model)
     if table.n_rows == 0:
-        raise InputError(complaint("X", "has no rows", hint="pass at least one row"))
+        raise InputError.about("X", "has no rows", hint="pass at least one row")
     model = stood_in(model, vectors)
     try:
         adapter = _adapted(model, scale)
         columns, names = _columns(adapter, table)
         probe, tried = _tried(model, adapter, table.select(columns), names)
-    except IcefieldError:
-        raise
     except Exception as error:
-        if says_not_fitted(error):
-            problem = f"is not fitted ({type_name(model)})"
-            raise ModelError(complaint("model", problem, hint="fit it first, then pass it")) from error
-        raise
+        if isinstance(error, IcefieldError) or not says_not_fitted(error):
+            raise
+        problem = f"is not fitted ({type_name(model)})"
+        raise ModelError.about("model", problem, hint="fit it first, then pass it") from error
     widths = tuple(block.shape[1] for block in as_blocks(tried.answer))
     outputs = adapter.naming(widths, tried.answer)
     split = _split(model, scale, _in_form(tried.form, probe), tried)
@@ -338,24 +314,16 @@ def _tried(model: Any, adapter: Adapter, table: Table, names: tuple[Any, ...] | 
 
 def _check_is_a_model(model: Any) -> None:
     if inspect.isclass(model):
-        raise InputTypeError(
-            complaint(
-                "model", f"is the class {model.__name__}, not a fitted model",
-                hint=f"pass {model.__name__}(...).fit(X, y)",
-            )
-        )  # fmt: skip
+        name = model.__name__
+        problem = f"is the class {name}, not a fitted model"
+        raise InputTypeError.about("model", problem, hint=f"pass {name}(...).fit(X, y)")
     if library_of(model) is not None:
         return
+    problem = "must be a fitted model or a function from rows to numbers"
+    hint = "pass an object with predict, or a callable such as lambda X: ..."
     if isinstance(model, (str, os.PathLike)):
-        raise InputTypeError(
-            complaint("model", "is a path, but not to an .onnx file", model, "load the model and pass it")
-        )
-    raise InputTypeError(
-        complaint(
-            "model", "must be a fitted model or a function from rows to numbers", model,
-            "pass an object with predict, or a callable such as lambda X: ...",
-        )
-    )  # fmt: skip
+        problem, hint = "is a path, but not to an .onnx file", "load the model and pass it"
+    raise InputTypeError.about("model", problem, model, hint)
 
 
 def _adapted(model: Any, scale: str) -> Adapter:
@@ -368,12 +336,9 @@ def _adapted(model: Any, scale: str) -> Adapter:
     except IcefieldError:
         raise
     except Exception as error:
-        raise ModelError(
-            complaint(
-                "model", f"cannot be read ({one_line(error)})", type_name(model),
-                "check that it is fitted, and that its file is whole",
-            )
-        ) from error  # fmt: skip
+        hint = "check that it is fitted, and that its file is whole"
+        problem = f"cannot be read ({one_line(error)})"
+        raise ModelError.about("model", problem, type_name(model), hint) from error
 
 
 # --- which columns -------------------------------------------------------------------------------
@@ -382,41 +347,21 @@ def _adapted(model: Any, scale: str) -> Adapter:
 def _columns(adapter: Adapter, table: Table) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """The table's columns the model gets, and the model's names for them where the table has none."""
     wanted = adapter.columns
-    if (
-        wanted is not None
-        and all(name in table.names for name in wanted)
-        and (table.named or len(wanted) == 0)
-    ):
-        return wanted, None
-    if wanted is not None and table.named:
-        if not adapter.names_are_made_up:
-            return _found_columns(wanted, table), None
-        # Columns named 0, 1, 2 in another order: the library stored such names as texts, and goes by them.
+    if wanted is not None and (table.named or not wanted):
+        if all(name in table.names for name in wanted):
+            return wanted, None
+        # Also columns named 0, 1, 2 in another order: the library stored such names as texts, and goes by them.
         found = columns_by_spelling(wanted, table.names)
-        if all(column is not None for column in found):
+        missing = [name for name, column in zip(wanted, found) if column is None]
+        if not missing:
             return tuple(found), None
+        if not adapter.names_are_made_up:
+            problem = f"lacks {len(missing)} of the {len(wanted)} columns the model was fitted on"
+            raise ModelError.about("X", problem, missing, did_you_mean(missing[0], table.names))
     if adapter.n_columns is not None and adapter.n_columns != len(table.names):
-        raise ModelError(
-            complaint(
-                "X", f"has {len(table.names)} columns, but the model was fitted on {adapter.n_columns}",
-                hint="pass exactly the model's columns, in the order of fitting",
-            )
-        )  # fmt: skip
+        problem = f"has {len(table.names)} columns, but the model was fitted on {adapter.n_columns}"
+        raise ModelError.about("X", problem, hint="pass exactly the model's columns, in the order of fitting")
     return table.names, None if adapter.names_are_made_up or table.named else wanted
-
-
-def _found_columns(wanted: Sequence[Any], table: Table) -> tuple[Any, ...]:
-    """Columns found by the name the model stored, or an error that names those that are missing."""
-    found = columns_by_spelling(wanted, table.names)
-    missing = [name for name, column in zip(wanted, found) if column is None]
-    if missing:
-        raise ModelError(
-            complaint(
-                "X", f"lacks {len(missing)} of the {len(wanted)} columns the model was fitted on",
-                missing, did_you_mean(missing[0], table.names),
-            )
-        )  # fmt: skip
-    return tuple(found)
 
 
 # --- which parts ---------------------------------------------------------------------------------

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from icefield.models.sharing import alone
+from icefield.data.frame import Table
+from icefield.models.model import Model
 from icefield.threads import check_wanted
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.models.model import Model
 
 ROWS_PER_CALL = 16_384  # enough to drown a call's fixed cost, small enough to stay near the cache
 FIRST_ROWS = 64  # predictions of the first call, which shows how slow the model is
@@ -46,8 +42,7 @@ def interruptible(model: Model, table: Table) -> Float:
     A model that looks across rows is asked about all of them in one call.
     """
     if model.across_rows:
-        with alone(model):
-            return model.predict(table)
+        return model.predict(table)
     pace = Pace(FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, model.least_per_call)
     parts: list[Float] = []
     row = 0
@@ -55,8 +50,7 @@ def interruptible(model: Model, table: Table) -> Float:
         check_wanted()
         end = min(row + pace.predictions, table.n_rows)
         began = time.perf_counter()
-        with alone(model):
-            parts.append(model.predict(table.slice(row, end)))
+        parts.append(model.predict(table.slice(row, end)))
         pace.learn(end - row, time.perf_counter() - began)
         row = end
     return np.concatenate(parts)

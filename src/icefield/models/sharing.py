@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from icefield.models.model import Model
 
 ONE_AT_A_TIME = threading.RLock()
+settings_for_threads = thread_settings  # no other library keeps settings by thread
 
 
 def shareable(model: Model) -> bool:
@@ -54,11 +54,6 @@ def private_copy(model: Model) -> Model:
     own = copy.deepcopy(model)
     search_privately(core(own.native))
     return own
-
-
-def settings_for_threads() -> Callable[[], AbstractContextManager[Any]]:
-    """A context in which another thread has the settings that libraries keep for this one."""
-    return thread_settings()
 
 
 def _is_shareable(part: Any) -> bool:

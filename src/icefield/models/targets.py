@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.errors import InputError, brief, complaint, did_you_mean
+from icefield.errors import InputError, brief, did_you_mean
 from icefield.libraries.adapter import Outputs
 
 
@@ -24,7 +24,7 @@ def chosen_outputs(target: Any, outputs: Outputs) -> tuple[int, ...]:
         chosen = tuple(_position(one, outputs) for one in target)
         if not chosen or len(set(chosen)) < len(chosen):
             problem = "names no output" if not chosen else "names an output twice"
-            raise InputError(complaint("target", problem, target, f"choose from {brief(outputs.names)}"))
+            raise InputError.about("target", problem, target, f"choose from {brief(outputs.names)}")
         return chosen
     return (_position(target, outputs),)
 
@@ -33,21 +33,21 @@ def _position(target: Any, outputs: Outputs) -> int:
     """Where an output stands: by label first, since labels may be integers too, then by position."""
     if isinstance(target, Spelled):
         target = _as_labelled(target, (*outputs.names, *outputs.absent))
-    for labels in (outputs.names, tuple(outputs.absent)):
-        for position, label in enumerate(labels):
-            if _same_label(label, target):
-                if labels is outputs.names:
-                    return position
-                reason = outputs.absent[label]
-                raise InputError(complaint("target", f"has no output of its own: {reason}", target,
-                                           f"write target={brief(outputs.names[0])}"))  # fmt: skip
+    for position, label in enumerate(outputs.names):
+        if _same_label(label, target):
+            return position
+    for label, reason in outputs.absent.items():
+        if _same_label(label, target):
+            raise InputError.about(
+                "target", f"has no output of its own: {reason}", target, f"write target={brief(outputs.names[0])}",
+            )  # fmt: skip
     if isinstance(target, (int, np.integer)) and not isinstance(target, (bool, np.bool_)):
         if 0 <= target < len(outputs.names):
             return int(target)
         problem = f"is no label, and the positions go from 0 to {len(outputs.names) - 1}"
-        raise InputError(complaint("target", problem, target, f"choose from {brief(outputs.names)}"))
+        raise InputError.about("target", problem, target, f"choose from {brief(outputs.names)}")
     problem = "names an output the model does not have"
-    raise InputError(complaint("target", problem, target, _meant(target, outputs.names)))
+    raise InputError.about("target", problem, target, _meant(target, outputs.names))
 
 
 def _meant(target: Any, names: tuple[Any, ...]) -> str:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from icefield.data.frame import Table
 from icefield.errors import ReadingWarning
-from icefield.forest import CannotRead, self_check
+from icefield.forest import CannotRead, TreeModel, self_check
 from icefield.libraries.reading import read
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.forest import TreeModel
-    from icefield.models.model import Model
+from icefield.models.model import Model
 
 
 def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:

@@ -7,15 +7,13 @@ at once, in the model's own words; a conversion comes with a note that says why.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
-from icefield.errors import IcefieldError, ModelError, complaint
+from icefield.data.frame import Table
+from icefield.errors import IcefieldError, ModelError
 from icefield.libraries.adapter import Adapter, as_matrix
 from icefield.libraries.row_form import RowForm, usual_forms
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 NAMES_WARNING = r"X (does not have valid|has) feature names"
 
@@ -46,10 +44,9 @@ def first_accepted(adapter: Adapter, probe: Table, names: tuple[Any, ...] | None
             if says_not_fitted(error):
                 raise
             continue
-        if trial.warns:
-            grumbled = grumbled or trial
-            continue
-        return _with_reason(trial, probe, refusals, grumbled is not None, misread)
+        if not trial.warns:
+            return _with_reason(trial, probe, refusals, grumbled is not None, misread)
+        grumbled = grumbled or trial
     if grumbled is not None:
         return _with_reason(grumbled, probe, refusals, False, misread)
     raise _refused(probe, refusals)
@@ -66,11 +63,7 @@ def _try(adapter: Adapter, form: RowForm, probe: Table) -> Trial:
 
 
 def _with_reason(
-    trial: Trial,
-    probe: Table,
-    refusals: list[tuple[RowForm, Exception]],
-    grumbled: bool,
-    misread: str | None,
+    trial: Trial, probe: Table, refusals: list[tuple[RowForm, Exception]], grumbled: bool, misread: str | None
 ) -> Trial:
     if trial.form == RowForm(probe.library):
         return trial
@@ -83,7 +76,7 @@ def _with_reason(
     else:
         reason = "that is what the model takes"
     note = f"rows are converted from {probe.library} to {trial.form}: {reason}"
-    return Trial(trial.form, trial.answer, trial.warns, (note,))
+    return replace(trial, notes=(note,))
 
 
 def _refused(probe: Table, refusals: list[tuple[RowForm, Exception]]) -> Exception:
@@ -91,13 +84,8 @@ def _refused(probe: Table, refusals: list[tuple[RowForm, Exception]]) -> Excepti
     tried = ", ".join(str(form) for form, _ in refusals)
     if isinstance(first, IcefieldError):
         return first
-    error = ModelError(
-        complaint(
-            "model",
-            f"could not predict the first {probe.n_rows} rows of X ({one_line(first)}; tried {tried})",
-            hint="check that model.predict works on these rows of X",
-        )
-    )
+    problem = f"could not predict the first {probe.n_rows} rows of X ({one_line(first)}; tried {tried})"
+    error = ModelError.about("model", problem, hint="check that model.predict works on these rows of X")
     error.__cause__ = first
     return error
 

@@ -14,32 +14,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.engine import Offer, TreeReading
+from icefield.core.engine import Engine, Offer, TreeReading
 from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.counts import counted
 from icefield.data.at_ranks import values_at_ranks
 from icefield.data.distribution import ranks_of, weighted_quantiles
+from icefield.data.frame import Table
 from icefield.data.replacement import written_as
 from icefield.engines.brute.moved_rows import predict_at
 from icefield.engines.brute.pool import CallRows, Pool
-from icefield.errors import BudgetError, statement
+from icefield.errors import BudgetError
+from icefield.models.model import Model
 from icefield.models.pace import FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, Pace
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.engine import Context
-    from icefield.core.placement import Placement
-    from icefield.data.frame import Table
-    from icefield.models.model import Model
-
 
 CALLS_PER_WORKER = 8
 COPIES = 4  # a repeated block, the model's own copy of it, its validation and its output
@@ -50,8 +45,8 @@ def offer(reading: TreeReading) -> Offer:
     return Offer(BruteEngine(reading.model), "brute force")
 
 
-class BruteEngine:
-    """Answers questions by predicting on replaced rows."""
+class BruteEngine(Engine):
+    """Answers questions by predicting on replaced rows; what would take a walk over trees it declines."""
 
     name = travels_as = "brute"
     additive = False
@@ -61,19 +56,6 @@ class BruteEngine:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-
-    def accumulator(self, moving: Sequence[Sequence[Sequence[Any]]], context: Context) -> None:
-        """Declined: every block is asked for itself."""
-
-    def own_averages(self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources) -> None:
-        """Declined: every row would be crossed with every other."""
-
-    def thresholds(self, column: Any, table: Table) -> None:
-        """Declined: the model is not read."""
-
-    def steps(self, table: Table) -> dict[Any, tuple[Float, Float]]:
-        """None: the model is not read."""
-        return {}
 
     def differences(
         self,
@@ -94,36 +76,17 @@ class BruteEngine:
                 progress.advance()
         return found
 
-    def moved_means(self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources) -> None:
-        """Declined: every move is asked for itself."""
-
-    def moved_predictions(self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources) -> None:
-        """Declined likewise."""
-
-    def local_sums(self, standing: Placement, resources: Resources) -> None:
-        """Declined: features share no predictions."""
-
-    def step_extremes(
-        self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
-    ) -> None:
-        """Declined: every step costs a prediction."""
-
     def answer(self, questions: Sequence[Question], sample: Block, resources: Resources) -> list[Answer]:
         """One answer per question, in their order."""
         for question in questions:
             check_fits(question, sample.n_rows, len(self.model.outputs), resources.memory)
         predictions = sum(int(np.prod(q.shape)) for q in questions) * sample.n_rows
-        with (
-            Progress("asking the model", predictions) as progress,
-            Pool(self.model, resources) as pool,
-            pool,
-        ):
+        with Progress("asking the model", predictions) as progress, Pool(self.model, resources) as pool, pool:
             most = self._largest_call(sample, resources.memory // (2 * pool.workers))
             pace = Pace(FIRST_ROWS, most, SECONDS_PER_CALL, self.model.least_per_call)
-            # Blocks depend on the budget alone, since they decide the order of summation.
-            block_rows = _power_of_two(min(ROWS_PER_CALL, self._largest_call(sample, resources.memory // 2)))
-            if self.model.across_rows:
-                block_rows = sample.n_rows
+            # Blocks depend on the budget alone, since they decide the order of summation; small changes of it change nothing.
+            fitting = min(ROWS_PER_CALL, self._largest_call(sample, resources.memory // 2))
+            block_rows = sample.n_rows if self.model.across_rows else 1 << (fitting.bit_length() - 1)
             return [
                 _QuestionWork(self.model, q, sample, resources.memory, min(block_rows, sample.n_rows), pool, pace)
                 .run(progress)
@@ -148,15 +111,8 @@ class _QuestionWork:
     """One question on its way to its answer."""
 
     def __init__(
-        self,
-        model: Model,
-        question: Question,
-        sample: Block,
-        memory: int,
-        block_rows: int,
-        pool: Pool,
-        pace: Pace,
-    ) -> None:
+        self, model: Model, question: Question, sample: Block, memory: int, block_rows: int, pool: Pool, pace: Pace
+    ) -> None:  # fmt: skip
         self.question, self.sample, self.memory = question, sample, memory
         self.block_rows, self.pool, self.pace = block_rows, pool, pace
         self.points = flat_points(question)
@@ -170,17 +126,16 @@ class _QuestionWork:
         kept = self.question.rows
         # As predictions come, grid point after grid point: written in runs, and turned once complete.
         curves = None if kept is None else np.empty((self.outputs, self.size, len(kept)))
-        slab = self._slab() if self.question.quantiles else self.size
+        slab = self.size
+        if (
+            self.question.quantiles
+        ):  # exact ones: grid points whose predictions for all rows fit half the budget
+            slab = max(1, int(self.memory // (16 * self.sample.n_rows * self.outputs)))
         parts = [
             self._part(low, min(low + slab, self.size), curves, progress)
             for low in range(0, self.size, slab)
         ]  # fmt: skip
         return self._assemble(parts, curves)
-
-    def _slab(self) -> int:
-        """Grid points whose predictions for all rows fit half the budget, for exact quantiles."""
-        per_point = 8 * self.sample.n_rows * self.outputs
-        return max(1, int(self.memory // (2 * per_point)))
 
     # --- asking --------------------------------------------------------------------------------
 
@@ -199,11 +154,8 @@ class _QuestionWork:
             while point < high:
                 fitting = self.pace.predictions // (stop - start)
                 if fitting:
-                    end = min(
-                        point + min(fitting, share),
-                        high,
-                        self.turns[np.searchsorted(self.turns, point, "right")],
-                    )
+                    turn = self.turns[np.searchsorted(self.turns, point, "right")]
+                    end = min(point + min(fitting, share), high, turn)
                     yield _Call((start, stop), (point, end), True)
                     point = end
                 else:  # a slow model: some of the rows at one point
@@ -245,9 +197,8 @@ class _QuestionWork:
         """The answer for the grid points from `low` to `high`, the grid flat."""
         asked = self.question.quantiles
         slab = np.empty((self.outputs, high - low, self.sample.n_rows)) if asked else None
-        totals = [Moments.empty((self.outputs, high - low), self.question.spread)] * (
-            1 + self.sample.n_groups
-        )
+        empty = Moments.empty((self.outputs, high - low), self.question.spread)
+        totals = [empty] * (1 + self.sample.n_groups)
         chunks: list[list[Moments]] = []
         for call, values in self._answered(low, high, progress):
             (start, stop), (first, last) = call.rows, call.points
@@ -313,11 +264,6 @@ def _side_by_side(pieces: list[Moments]) -> Moments:
     )
 
 
-def _power_of_two(number: int) -> int:
-    """The largest power of two that is not above a number: small changes of the budget change nothing."""
-    return 1 << (number.bit_length() - 1)
-
-
 def flat_points(question: Question) -> dict[Any, NDArray[Any]]:
     """Each moving column's value at every point of the product grid, first axis slowest."""
     mesh = np.meshgrid(*[np.arange(n) for n in question.shape], indexing="ij")
@@ -371,21 +317,18 @@ def lane_quantiles(
 def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> None:
     """Refuse what would not fit the budget, with the size it would take."""
     points = int(np.prod(question.shape))
-    if question.rows is not None and (size := 8 * outputs * len(question.rows) * points) > memory:
-        fitting = max(1, int(memory // (8 * outputs * points)))
-        raise BudgetError(
-            statement(
-                f"{counted(len(question.rows))} individual curves x {counted(points)} grid points would take "
-                f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
-                f"keep a sample of the curves with rows={fitting} (averages still use every row), or raise Explainer(memory=...)",
-            )
-        )  # fmt: skip
-    if question.quantiles and (size := 8 * outputs * n_rows) > memory:
-        fitting = max(1, int(memory // (8 * outputs)))
-        raise BudgetError(
-            statement(
-                f"Exact quantiles need every row's prediction at a grid point at once: {counted(n_rows)} rows would take "
-                f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
-                f"use a sample with rows={fitting}, or raise Explainer(memory=...)",
-            )
-        )
+    kept = question.rows
+    if kept is not None:
+        what = f"{counted(len(kept))} individual curves x {counted(points)} grid points"
+        instead = "keep a sample of the curves with rows={} (averages still use every row)"
+        _check_size(len(kept), 8 * outputs * points, memory, what, instead)
+    if question.quantiles:
+        what = f"Exact quantiles need every row's prediction at a grid point at once: {counted(n_rows)} rows"
+        _check_size(n_rows, 8 * outputs, memory, what, "use a sample with rows={}")
+
+
+def _check_size(rows: int, per_row: int, memory: int, what: str, instead: str) -> None:
+    if (size := per_row * rows) > memory:
+        sizes = f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB."
+        hint = instead.format(max(1, int(memory // per_row)))
+        raise BudgetError.saying(f"{what} would take {sizes}", f"{hint}, or raise Explainer(memory=...)")

@@ -8,17 +8,14 @@ writes grids, and then picked per row, so categories, dates and nullable types s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.question import Axis
 from icefield.data.frame import Table
+from icefield.models.model import Model
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.question import Axis
-    from icefield.models.model import Model
 
 ROWS_PER_CALL = 65_536
 
@@ -36,19 +33,11 @@ def rows_at(
 
 
 def predict_at(
-    model: Model,
-    table: Table,
-    rows: NDArray[np.intp],
-    axes: Sequence[Axis],
-    at: Sequence[NDArray[np.intp]],
+    model: Model, table: Table, rows: NDArray[np.intp], axes: Sequence[Axis], at: Sequence[NDArray[np.intp]]
 ) -> Float:
     """Predictions of `rows_at`, shape ``(rows, outputs)``, in calls of bounded size; all where rows count together."""
     narrow = table.select(model.columns)
     size = max(1, len(rows)) if model.across_rows else ROWS_PER_CALL
-    parts = [
-        model.predict(
-            rows_at(narrow, rows[start : start + size], axes, [a[start : start + size] for a in at])
-        )
-        for start in range(0, len(rows), size)
-    ]
+    cuts = (slice(start, start + size) for start in range(0, len(rows), size))
+    parts = [model.predict(rows_at(narrow, rows[cut], axes, [places[cut] for places in at])) for cut in cuts]
     return np.concatenate(parts) if parts else np.empty((0, len(model.outputs)))

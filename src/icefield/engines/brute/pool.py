@@ -15,21 +15,20 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from numpy.typing import NDArray
 
 from icefield.core.question import Resources
+from icefield.data.frame import Table
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
-from icefield.errors import EngineError, complaint
+from icefield.errors import EngineError
+from icefield.models.model import CrossedRows, Model
 from icefield.models.pace import Pace
 from icefield.models.sharing import alone, copies_help, private_copy, settings_for_threads, shareable
-from icefield.threads import Task, Workers, available_processors
+from icefield.threads import Workers, available_processors
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.models.model import CrossedRows, Model
 
 Points = Mapping[Any, NDArray[Any]]
 
@@ -67,28 +66,19 @@ class Pool:
     """
 
     def __init__(self, model: Model, resources: Resources) -> None:
-        self._model = model
-        self._threads: Workers | None = None
+        self._model, wanted = model, resources.processes or 1
+        self._processes = _Processes(model, wanted) if wanted > 1 else None
+        self.workers = wanted if wanted > 1 else wanted_threads(model, resources)
+        self._threads = Workers(self.workers) if self.workers > 1 else None
         self._settings: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._copies: queue.SimpleQueue[Model] | None = None
-        self._processes: _Processes | None = None
-        if resources.processes is not None and resources.processes > 1:
-            self.workers = resources.processes
-            self._processes = _Processes(model, self.workers)
-        else:
-            self.workers = wanted_threads(model, resources)
-        if self.workers > 1:
-            self._prepare_threads(resources)
-
-    def _prepare_threads(self, resources: Resources) -> None:
-        self._threads = Workers(self.workers)
-        if self._processes is not None:
+        if self._threads is None or self._processes is not None:
             return
-        if copies_help(self._model, self.workers, resources.memory):
+        self._settings = settings_for_threads()
+        if copies_help(model, self.workers, resources.memory):
             self._copies = queue.SimpleQueue()
             for _ in range(self.workers):
-                self._copies.put(private_copy(self._model))
-        self._settings = settings_for_threads()
+                self._copies.put(private_copy(model))
 
     def __enter__(self) -> Pool:
         return self
@@ -107,29 +97,26 @@ class Pool:
         Calls are drawn only as they can be worked on: one at a time while the pace is still finding
         out how large they may be, and later two a worker, so that memory stays bounded.
         """
-        if self._threads is None:
-            for block, points in calls:
-                values, seconds = _guarded(self._model, block, points)
-                pace.learn(values.shape[0] * values.shape[1], seconds)
-                yield values
-            return
-        waiting: deque[Task[tuple[Float, float]]] = deque()
+        waiting: deque[Callable[[], tuple[Float, float]]] = deque()
         for block, points in calls:
-            waiting.append(self._submit(self._threads, block, points))
-            while len(waiting) > (0 if pace.searching else 2 * self.workers):
+            waiting.append(self._submitted(block, points))
+            while len(waiting) > (0 if self._threads is None or pace.searching else 2 * self.workers):
                 yield self._next(waiting, pace)
         while waiting:
             yield self._next(waiting, pace)
 
-    def _submit(self, threads: Workers, block: CallRows, points: Points) -> Task[tuple[Float, float]]:
-        if self._processes is not None:
-            return threads.submit(self._processes.ask, block, points)
-        return threads.submit(contextvars.copy_context().run, self._ask_in_thread, block, points)
-
-    def _next(self, waiting: deque[Task[tuple[Float, float]]], pace: Pace) -> Float:
-        values, seconds = waiting.popleft().result()
+    def _next(self, waiting: deque[Callable[[], tuple[Float, float]]], pace: Pace) -> Float:
+        values, seconds = waiting.popleft()()
         pace.learn(values.shape[0] * values.shape[1], seconds)
         return values
+
+    def _submitted(self, block: CallRows, points: Points) -> Callable[[], tuple[Float, float]]:
+        """What gives the answer to a call, once a thread has it."""
+        if self._threads is None:
+            return partial(_guarded, self._model, block, points)
+        if self._processes is not None:
+            return self._threads.submit(self._processes.ask, block, points).result
+        return self._threads.submit(contextvars.copy_context().run, self._ask_in_thread, block, points).result
 
     def _ask_in_thread(self, block: CallRows, points: Points) -> tuple[Float, float]:
         with self._settings():
@@ -186,13 +173,13 @@ class _Processes:
         try:
             found: tuple[Float, float] = process.ask(block.table, block.moving, points)
         except ProcessEnded as error:
-            raise EngineError(
-                complaint(
-                    "processes", "could not be used: a process ended before it answered", self._most,
-                    "a script must start its work under `if __name__ == '__main__':`, and the model must come "
-                    "from a module that other processes can import; or leave processes out",
-                )
-            ) from error  # fmt: skip
+            raise EngineError.about(
+                "processes",
+                "could not be used: a process ended before it answered",
+                self._most,
+                "a script must start its work under `if __name__ == '__main__':`, and the model must come "
+                "from a module that other processes can import; or leave processes out",
+            ) from error
         self._free.put(process)
         return found
 

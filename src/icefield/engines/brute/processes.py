@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from icefield.errors import InputError, ModelError, brief, complaint
+from icefield.errors import InputError, ModelError, brief
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -43,11 +43,9 @@ def sendable(model: Any, processes: int, what: str = "model") -> bytes:
     try:
         return pickle.dumps(model)
     except Exception as error:
-        raise InputError(
-            complaint(
-                "processes", f"needs a {what} that can be pickled, and this one cannot ({error})", processes,
-                "define functions at the top of a module instead of as lambdas, or use threads=",
-            )
+        raise InputError.about(
+            "processes", f"needs a {what} that can be pickled, and this one cannot ({error})", processes,
+            "define functions at the top of a module instead of as lambdas, or use threads=",
         ) from error  # fmt: skip
 
 
@@ -114,7 +112,7 @@ class _ModelFailure:
             pickle.loads(pickle.dumps(error))
         except Exception:  # errors of any library are sent, and some cannot be
             said = f"raised {type(error).__name__} in another process ({brief(str(error))})"
-            self.error = ModelError(complaint("model", said))
+            self.error = ModelError.about("model", said)
 
 
 def _serve(pipe: Connection, answer: Callable[..., Any]) -> None:

@@ -78,13 +78,13 @@ class CodedColumns:
                 # A threshold may be infinite, so "never left" is None.
                 at = cuts.size if first is None else int(np.searchsorted(cuts, first))
                 made.append((int(key // 2), int(key % 2), at, cuts, undecided))
+        sources, zeros, missing, every_cut, either_way = zip(*made) if made else ((),) * 5
         table = np.full((len(made), 256), np.nan)
-        for number, (_, _, _, cuts, _) in enumerate(made):
-            table[number, : cuts.size] = cuts
-        numbers = [np.array([one[i] for one in made], np.int32) for i in range(3)]
-        n_cuts = np.array([one[3].size for one in made], np.int32)
-        either_way = np.array([one[4] for one in made], bool)
-        return cls(numbers[0], numbers[1], numbers[2], n_cuts, table, column, code, either_way)
+        for own_row, cuts in zip(table, every_cut):
+            own_row[: cuts.size] = cuts
+        numbers = (sources, zeros, missing, [cuts.size for cuts in every_cut])
+        source, zero, gone, n_cuts = (np.array(one, np.int32) for one in numbers)
+        return cls(source, zero, gone, n_cuts, table, column, code, np.array(either_way, bool))
 
 
 def _parts(

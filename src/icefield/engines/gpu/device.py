@@ -23,9 +23,8 @@ INSTALL = "pip install 'icefield[gpu13]' (CUDA 13) or 'icefield[gpu12]' (CUDA 12
 def is_likely() -> bool:
     """Whether CuPy is installed and a device seems to be there: looks at files only and imports nothing."""
     there = os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/dxg") or os.name == "nt"
-    return (
-        there and os.environ.get("CUDA_VISIBLE_DEVICES") not in ("", "-1") and find_spec("cupy") is not None
-    )
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    return there and not hidden and find_spec("cupy") is not None
 
 
 @cache
@@ -77,9 +76,6 @@ class Device:
         """Bytes that are free."""
         pool = self._cupy.get_default_memory_pool()
         return int(self._cupy.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
-
-    def fits(self, columns: int) -> bool:
-        return (columns * TABLE + 32) * 4 <= self.shared
 
     def most_columns(self) -> int:
         return (self.shared // 4 - 32) // TABLE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,23 +36,20 @@ class DeviceRows:
         self._whole, self._dtype = whole, np.dtype(np.float64 if whole is None else whole.dtype)
         n = rows.sample.n_rows
         self._kept: list[Slab] | None = None
-        self.columns = CodedColumns.of(sums, ())
-        self._check()
+        self._take_columns(())
         keeps = n * self.columns.n * 9 // 8 < device.free // 2
         if keeps and self.columns.n:
             slabs, met = self._brought()
             if (met & self.columns.undecided).any():  # values are missing that go either way
-                self.columns = CodedColumns.of(sums, set(self.columns.source[met].tolist()))
-                self._check()
+                self._take_columns(set(self.columns.source[met].tolist()))
                 slabs, _ = self._brought()
             self._kept = slabs
         else:
-            self.columns = CodedColumns.of(sums, None)
-            self._check()
+            self._take_columns(None)
 
-    def _check(self) -> None:
-        if not self._device.fits(self.columns.n):
-            most = self._device.most_columns()
+    def _take_columns(self, with_missing: Collection[int] | None) -> None:
+        self.columns = CodedColumns.of(self._sums, with_missing)
+        if self.columns.n > (most := self._device.most_columns()):
             raise NotOnDevice(f"the trees test {self.columns.n} columns, and this GPU takes {most}")
 
     def _brought(self) -> tuple[list[Slab], NDArray[np.bool_]]:
@@ -84,8 +81,7 @@ class DeviceRows:
                 yield slab
                 slab = None if keep else _emptied(slab)
             if slab is None:
-                slab = device.slab(room, self.columns.n)
-                _emptied(slab, rows.n_segments)
+                slab = _emptied(device.slab(room, self.columns.n), rows.n_segments)
             own = staged[number % 2]
             own[2].synchronize()
             self._fill(own[0], start, stop)
@@ -124,10 +120,8 @@ def by_segment(codes: NDArray[np.intp], n_segments: int) -> tuple[NDArray[np.int
     tiles = -(-sizes // TILE)
     first = np.concatenate([[0], np.cumsum(tiles)])
     places = np.full(int(first[-1]) * TILE, -1, np.int32)
-    done = 0
-    for s in range(n_segments):
-        places[first[s] * TILE : first[s] * TILE + sizes[s]] = order[done : done + sizes[s]]
-        done += sizes[s]
+    for begin, own in zip(first * TILE, np.split(order, np.cumsum(sizes)[:-1])):
+        places[begin : begin + own.size] = own
     return places, [range(int(first[s]), int(first[s + 1])) for s in range(n_segments)]
 
 

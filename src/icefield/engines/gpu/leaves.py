@@ -32,23 +32,28 @@ def place(column: NDArray[np.int64], code: NDArray[np.int64]) -> tuple[NDArray[n
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Kind:
-    """Leaves that one kernel counts: of so many elements, the first `seconds` of which have two conditions.
+class CountedLeaves:
+    """Leaves that a kernel counts together, with equally many elements.
 
-    `table` is what the kernel reads, `(blocks, rows, THREADS)`; `leaf` and `element_group` are by leaf, the latter the
-    number of the element's group on the path from 1, 0 for none.
+    `leaf` and `element_group` are by leaf, the latter the number of the element's group on the path from 1, 0 for none.
     """
 
     pairs: bool
     elements: int
-    seconds: int
-    table: NDArray[np.uint32]
     leaf: NDArray[np.int64]
     element_group: NDArray[np.int64]
 
     @property
     def n_counts(self) -> int:
         return _n_counts(self.elements, self.pairs)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Kind(CountedLeaves):
+    """Leaves of which the first `seconds` elements have two conditions; `table` is what the kernel reads, `(blocks, rows, THREADS)`."""
+
+    seconds: int
+    table: NDArray[np.uint32]
 
     @property
     def size(self) -> int:
@@ -61,19 +66,11 @@ class Kind:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AnyLeaves:
-    """Leaves with more elements or conditions than a `Kind` has; all of these have equally many elements."""
+class AnyLeaves(CountedLeaves):
+    """Leaves with more elements or conditions than a `Kind` has."""
 
-    pairs: bool
-    elements: int
     conditions: NDArray[np.uint32]
     element_start: NDArray[np.int32]
-    leaf: NDArray[np.int64]
-    element_group: NDArray[np.int64]
-
-    @property
-    def n_counts(self) -> int:
-        return _n_counts(self.elements, self.pairs)
 
     @property
     def size(self) -> int:
@@ -116,7 +113,7 @@ class ProgramLeaves:
             e = next(min(s, k) for s in SECONDS if s >= twos[own].max())
             kinds.setdefault((k, e), []).append(own)
         for (k, e), blocks in kinds.items():
-            work.append(_kind(pairs, k, e, blocks, start, counts, group, first, second, n_conditions))
+            work.append(_kind(pairs, k, e, blocks, start, counts, group, first, second))
         for k in np.unique(counts[odd]):
             if _n_counts(int(k), pairs) > MOST_COUNTS:
                 raise NotOnDevice(f"a leaf's path has {k} elements")
@@ -124,22 +121,16 @@ class ProgramLeaves:
             at = (start[own][:, None] + np.arange(k)).ravel()
             conditions = [c for i in at.tolist() for c in extra[i]]
             sizes = n_conditions[at]
-            work.append(
-                AnyLeaves(
-                    pairs, int(k), np.array(conditions, np.uint32).reshape(-1, 2),
-                    np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32), own, group[at].reshape(-1, k),
-                )
-            )  # fmt: skip
+            starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+            words = np.array(conditions, np.uint32).reshape(-1, 2)
+            work.append(AnyLeaves(pairs, int(k), own, group[at].reshape(-1, k), words, starts))
         return cls(program, mode, work, reached)
 
     def put(self, work: Kind | AnyLeaves, found: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Write the device's counts of some leaves into the program's slots, one column of these."""
         by_leaf = work.by_leaf(found)
-        slot, none, group = (
-            self.program.leaf_slot[work.leaf].astype(np.int64),
-            by_leaf[0],
-            work.element_group.T,
-        )
+        slot = self.program.leaf_slot[work.leaf].astype(np.int64)
+        none, group = by_leaf[0], work.element_group.T
         counts[slot] = none
         if self.mode == JOINT:
             return
@@ -163,17 +154,9 @@ class ProgramLeaves:
 
 
 def _kind(
-    pairs: bool,
-    k: int,
-    e: int,
-    blocks: list[NDArray[np.int64]],
-    start: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    group: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    n_conditions: NDArray[np.int64],
-) -> Kind:
+    pairs: bool, k: int, e: int, blocks: list[NDArray[np.int64]], start: NDArray[np.int64], counts: NDArray[np.int64],
+    group: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64],
+) -> Kind:  # fmt: skip
     """The table of some blocks of leaves; elements without conditions hold for every row."""
     leaf = np.concatenate(blocks)
     n_blocks = len(blocks)
@@ -196,7 +179,7 @@ def _kind(
             table[2 * j, to[lower]], table[2 * j + 1, to[lower]] = second[i[lower]].T
             table[-1, to[lower]] |= np.uint32(1 << j)
     shaped = table.reshape(len(table), n_blocks, THREADS).transpose(1, 0, 2)
-    return Kind(pairs, k, e, np.ascontiguousarray(shaped), leaf, groups)
+    return Kind(pairs, k, leaf, groups, e, np.ascontiguousarray(shaped))
 
 
 def _elements(program: Program, mode: int, columns: CodedColumns):  # type: ignore[no-untyped-def]
@@ -271,10 +254,9 @@ def _on_path(program: Program, leaf: NDArray[np.int64], moved: NDArray[np.int64]
     number = np.arange(owner.size) - program.path_start[owner] + 1
     wide = program.n_groups + 1
     keys = owner * wide + program.path_group[: owner.size]
-    order = np.argsort(keys)
-    wanted = leaf * wide + np.minimum(moved, program.n_groups)
-    at = np.minimum(np.searchsorted(keys[order], wanted), max(keys.size - 1, 0))
     if not keys.size:
         return np.zeros(leaf.size, np.int64)
-    hit = keys[order][at] == wanted
-    return np.where(hit, number[order][at], 0)
+    order = np.argsort(keys)
+    wanted = leaf * wide + np.minimum(moved, program.n_groups)
+    at = order[np.minimum(np.searchsorted(keys[order], wanted), keys.size - 1)]
+    return np.where(keys[at] == wanted, number[at], 0)

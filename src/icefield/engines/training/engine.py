@@ -7,21 +7,17 @@ is an error that says so. Sums of trees average exactly only on an additive scal
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from icefield.core.engine import Offer, TreeReading, training_refusal
-from icefield.core.question import Answer, Axis, Moments, Question, Resources
+from icefield.core.engine import Engine, Offer, TreeReading, training_refusal
+from icefield.core.question import Answer, Moments, Question, Resources
 from icefield.core.rows import Block
+from icefield.data.frame import Table
 from icefield.engines.training.training_averages import training_average
 from icefield.engines.trees.axes import last_values_left, steps_of
 from icefield.errors import EngineError
 from icefield.forest import TreeModel
-from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.engine import Context
-    from icefield.core.placement import Placement
-    from icefield.data.frame import Table
+from icefield.typing import Float
 
 
 def offer(reading: TreeReading) -> Offer:
@@ -40,8 +36,8 @@ def offer(reading: TreeReading) -> Offer:
     return Offer(engine, f"training counts of the {trees.source} trees", trees)
 
 
-class TrainingEngine:
-    """Answers questions from node weights alone."""
+class TrainingEngine(Engine):
+    """Answers questions from node weights alone; what needs rows it declines."""
 
     name = travels_as = "training"
     additive = True
@@ -77,33 +73,3 @@ class TrainingEngine:
 
     def steps(self, table: Table) -> dict[Any, tuple[Float, Float]]:
         return steps_of(self.trees, table)
-
-    def accumulator(self, moving: Sequence[Sequence[Sequence[Any]]], context: Context) -> None:
-        """Declined: there are no rows."""
-
-    def own_averages(self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources) -> None:
-        """Declined: there are no rows."""
-
-    def differences(
-        self,
-        axes: Sequence[Axis],
-        table: Table,
-        rows: Positions,
-        steps: Sequence[Positions],
-        resources: Resources,
-    ) -> None:
-        """Declined: there are no rows."""
-
-    def moved_means(self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources) -> None:
-        """Declined: there are no rows."""
-
-    def moved_predictions(self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources) -> None:
-        """Declined likewise."""
-
-    def local_sums(self, standing: Placement, resources: Resources) -> None:
-        """Declined likewise."""
-
-    def step_extremes(
-        self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
-    ) -> None:
-        """Declined likewise."""

@@ -29,14 +29,10 @@ def training_average(
 
     Parameters
     ----------
-    model : TreeModel
-        Its node weights must be known.
-    axes : sequence of Axis
-        What moves; the grid is their product.
-    table : Table
-        Any rows of the caller's data; only used to encode the grid.
-    memory : int
-        Bytes to stay within.
+    model : trees whose node weights must be known
+    axes : what moves; the grid is their product
+    table : any rows of the caller's data; only used to encode the grid
+    memory : bytes to stay within
 
     Raises
     ------
@@ -75,7 +71,8 @@ def _leaf_shares(batch: Batch, group_of_condition: NDArray[np.int32]) -> Float:
     """
     share = np.ones(batch.node_left.size)
     splits = np.flatnonzero(batch.node_left >= 0)
-    for node in _by_depth(splits, batch.node_depth):
+    splits = splits[np.argsort(batch.node_depth[splits], kind="stable")]
+    for node in np.split(splits, np.flatnonzero(np.diff(batch.node_depth[splits])) + 1):
         left, right = batch.node_left[node], batch.node_right[node]
         moving = group_of_condition[batch.node_condition[node]] >= 0
         total = batch.node_weight[left] + batch.node_weight[right]
@@ -84,9 +81,3 @@ def _leaf_shares(batch: Batch, group_of_condition: NDArray[np.int32]) -> Float:
                 part = np.where(moving, 1.0, batch.node_weight[child] / total)
             share[child] = np.where(share[node] == 0.0, 0.0, share[node] * part)
     return share
-
-
-def _by_depth(nodes: NDArray[np.intp], depth: NDArray[np.int32]) -> list[NDArray[np.intp]]:
-    order = nodes[np.argsort(depth[nodes], kind="stable")]
-    cuts = np.flatnonzero(np.diff(depth[order])) + 1
-    return np.split(order, cuts) if order.size else []

@@ -9,7 +9,4 @@ from icefield.libraries.declared import Declared, signs
 
 def declared(model: Any) -> Declared:
     """Monotone constraints, by position; interactions cannot be constrained there."""
-    found = model.get_all_params().get("monotone_constraints")
-    if isinstance(found, str):
-        found = [int(part) for part in found.strip("() ").split(",") if part.strip()]
-    return Declared(signs(found) if found else {})
+    return Declared(signs(model.get_all_params().get("monotone_constraints") or ()))

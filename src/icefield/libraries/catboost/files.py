@@ -14,13 +14,8 @@ from icefield.libraries.category_types import KnownLevels, holds_numbers, number
 from icefield.libraries.native_files import LoadError, NativeFormat, needed
 from icefield.libraries.soundness import check_finite, check_within, tried_rows, try_rows
 
-
-def _is_binary(head: bytes) -> bool:
-    return head.startswith(b"CBM1")
-
-
 FORMATS = {
-    ".cbm": NativeFormat("a CatBoost", "CatBoost.save_model", _is_binary),
+    ".cbm": NativeFormat("a CatBoost", "CatBoost.save_model", lambda head: head.startswith(b"CBM1")),
     ".json": NativeFormat("a CatBoost", "CatBoost.save_model(format='json')", is_export),
 }
 
@@ -92,9 +87,7 @@ def with_categories(model: Any, frame: Any) -> Any:
     """CatBoost takes categories as text or whole numbers, and a missing one only as the text "nan"."""
     names = [model.feature_names_[i] for i in model.get_cat_feature_indices()]
     changed = {}
-    for name in names:
-        if name not in frame.columns:
-            continue
+    for name in (name for name in names if name in frame.columns):
         values = frame[name]
         gone = values.isna()
         if gone.any() or (holds_numbers(values) and values.dtype.kind == "f"):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from icefield.errors import ModelError, complaint
+from icefield.data.frame import Table
+from icefield.errors import ModelError
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered, plain_labels, type_name
 from icefield.libraries.catboost.format import stored_loss
 from icefield.libraries.category_types import refuse_text
 from icefield.libraries.row_form import has_categories
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 BINARY = ("Logloss", "CrossEntropy", "Focal")
 _EXCLUSIVE = (*BINARY, "MultiClass", "MultiClassOneVsAll")
@@ -20,20 +18,14 @@ _INDEPENDENT = ("MultiLogloss", "MultiCrossEntropy")
 EXPONENT = ("Poisson", "Tweedie")
 _UNCERTAINTY = "RMSEWithUncertainty"
 _RANKING = (
-    "YetiRank",
-    "PairLogit",
-    "QueryRMSE",
-    "QuerySoftMax",
-    "StochasticRank",
-    "LambdaMart",
-    "QueryCrossEntropy",
-)
+    "YetiRank", "PairLogit", "QueryRMSE", "QuerySoftMax", "StochasticRank", "LambdaMart", "QueryCrossEntropy",
+)  # fmt: skip
 
 
 def adapt(model: Any, scale: str) -> Adapter:
     """The adapter of a CatBoost model."""
     if not model.is_fitted():
-        raise ModelError(complaint("model", f"is not fitted ({type_name(model)})", hint="fit it first"))
+        raise ModelError.about("model", f"is not fitted ({type_name(model)})", hint="fit it first")
     loss, asked = stored_loss(model), response_type(model)
     classifier = asked == "Probability"
     naming: Naming = SingleOrNumbered("prediction")
@@ -73,11 +65,11 @@ def response_type(model: Any) -> str:
         return "Probability"
     if _is_plain(model):
         loss = stored_loss(model)
+        if loss in (*_EXCLUSIVE, *_INDEPENDENT):
+            return "Probability"
     else:  # predict goes by the parameters of the object, which a sum of models has none of
         given = model.get_params()
         loss = str(given.get("loss_function", given.get("objective", ""))).split(":")[0]
-    if _is_plain(model) and loss in (*_EXCLUSIVE, *_INDEPENDENT):
-        return "Probability"
     if loss in EXPONENT:
         return "Exponent"
     return _UNCERTAINTY if loss == _UNCERTAINTY else "RawFormulaVal"

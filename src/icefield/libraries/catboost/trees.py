@@ -10,22 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Column, Table
 from icefield.forest import links
-from icefield.forest.build import Nodes, assemble
+from icefield.forest.build import NO_TEST, Nodes, Test, tree_model, walked
 from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule, Unused, check_numeric, check_width
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
+from icefield.libraries.catboost import CLASSES
 from icefield.libraries.catboost.format import NESTED, SYMMETRIC, ExportError, exported, stored_loss
 from icefield.libraries.catboost.predictions import BINARY, EXPONENT, response_type
 from icefield.libraries.class_path import class_path
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Column, Table
 
 RAW_LOSSES = {
     "RMSE", "MAE", "MAPE", "Quantile", "MultiQuantile", "GroupQuantile", "Expectile", "Lq", "Huber",
@@ -34,13 +33,9 @@ RAW_LOSSES = {
     "QueryCrossEntropy", "StochasticRank", "LambdaMart", "LogLinQuantile", "PythonUserDefinedPerObject",
     "PythonUserDefinedMultiTarget", *EXPONENT,
 }  # fmt: skip
+NO_CATEGORY = "which CatBoost does not take for a category"
 USERS_OWN = "PythonUserDefinedPerObject"
 NAN_GOES_LEFT = {"AsIs": True, "AsFalse": True, "AsTrue": False}
-
-CLASSES = {
-    "catboost.core.CatBoost", "catboost.core.CatBoostRegressor", "catboost.core.CatBoostClassifier",
-    "catboost.core.CatBoostRanker",
-}  # fmt: skip
 
 
 def tree_reader(model: Any) -> Callable[[Any, Table], TreeModel] | None:
@@ -58,27 +53,17 @@ def read_catboost(model: Any, table: Table) -> TreeModel:
     scale, bias = export["scale_and_bias"]
     base = np.atleast_1d(np.asarray(bias, np.float64))
     splits = _Splits(columns)
-    if SYMMETRIC in export:
-        nodes, root = _symmetric(export[SYMMETRIC], splits)
-    else:
-        nodes, root = _nested(export[NESTED], splits)
+    read = _symmetric if SYMMETRIC in export else _nested
+    nodes, root = read(export[SYMMETRIC if SYMMETRIC in export else NESTED], splits)
     width = nodes.value.shape[1]
     if len(base) == 1 and width > 1:
         base = np.full(width, base[0])
     encode = _encoder(model, table, columns, splits)
-    return TreeModel(
-        forest=assemble(
-            Nodes(**{**vars(nodes), "value": nodes.value * scale}),
-            tree_root=root,
-            tree_output=np.full(len(root), -1 if width > 1 else 0),
-            base=base,
-            n_columns=len(table.names),
-            sets=[np.array([number]) for number in range(splits.n_codes)],
-        ),
-        encode=encode,
-        drives=encode.drives,
-        link=_link(model, width),
-        source="catboost",
+    nodes.value = nodes.value * scale
+    outputs, sets = np.full(len(root), -1 if width > 1 else 0), [np.array([n]) for n in range(splits.n_codes)]
+    link = _link(model, width)
+    return tree_model(
+        nodes, encode, link, "catboost", tree_root=root, tree_output=outputs, base=base, sets=sets
     )
 
 
@@ -141,7 +126,7 @@ class _Splits:
         self.code_of: dict[int, dict[int, int]] = {}
         self.n_codes = 0
 
-    def condition(self, split: dict[str, Any]) -> tuple[int, float, bool, int]:
+    def condition(self, split: dict[str, Any]) -> Test:
         """Column, threshold, whether NaN goes left, and the code of a one-hot split or -1."""
         kind = split["split_type"]
         if kind == "FloatFeature":
@@ -171,14 +156,13 @@ def _symmetric(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes,
     root = np.cumsum(sizes) - sizes
     n_nodes = int(sizes.sum())
     width = len(trees[0]["leaf_values"]) // 2 ** len(tests[0]) if len(trees) else 1
-    nodes = Nodes.of(
+    nodes = Nodes(
         column=np.zeros(n_nodes), threshold=np.zeros(n_nodes), missing_left=np.zeros(n_nodes),
         left=np.full(n_nodes, -1), right=np.full(n_nodes, -1), value=np.zeros((n_nodes, width)),
     )  # fmt: skip
-    for one in np.unique(depth):
+    for one in np.unique(depth).tolist():
         own = np.flatnonzero(depth == one)
-        alike = own.tolist()
-        _fill(nodes, root[own], int(one), [trees[t] for t in alike], [tests[t] for t in alike])
+        _fill(nodes, root[own], one, [trees[t] for t in own.tolist()], [tests[t] for t in own.tolist()])
     return nodes, root
 
 
@@ -190,13 +174,11 @@ def _fill(
     split_at = root[:, None] + np.arange(n_splits)
     leaf_at = root[:, None] + n_splits + np.arange(n_leaves)
     level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
-    each = np.array(tests, np.float64).reshape(len(trees), depth, 4)[:, level]
-    nodes.column[split_at] = each[:, :, 0]
-    nodes.threshold[split_at] = each[:, :, 1]
-    nodes.missing_left[split_at] = each[:, :, 2]
-    nodes.set_number[split_at] = each[:, :, 3]
+    each = np.moveaxis(np.array(tests, np.float64).reshape(len(trees), depth, 4)[:, level], -1, 0)
+    for values, found in zip((nodes.column, nodes.threshold, nodes.missing_left, nodes.set_number), each):
+        values[split_at] = found
     # A one-hot split that holds goes right in CatBoost, and left as a set.
-    is_set = each[:, :, 3] >= 0
+    is_set = each[3] >= 0
     lower = root[:, None] + 2 * np.arange(n_splits) + 1
     nodes.left[split_at] = np.where(is_set, lower + 1, lower)
     nodes.right[split_at] = np.where(is_set, lower, lower + 1)
@@ -211,77 +193,39 @@ def _fill(
 
 def _nested(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes, NDArray[np.int64]]:
     """Non-symmetric trees, stored node within node."""
-    column, threshold, nan_left, code, left, right, weight = ([] for _ in range(7))  # type: ignore[var-annotated]
-    value: list[Any] = []
-    root: list[int] = []
-    for tree in trees:
-        root.append(len(left))
-        pending: list[tuple[dict[str, Any], int]] = [(tree, -1)]
-        while pending:
-            node, parent = pending.pop()
-            number = len(left)
-            if parent >= 0:
-                # The first of a parent's children to be met is its left one.
-                (left if left[parent] < 0 else right)[parent] = number
-            test = splits.condition(node["split"]) if "split" in node else (0, 0.0, False, -1)
-            for values, item in zip((column, threshold, nan_left, code), test):
-                values.append(item)
-            left.append(-1)
-            right.append(-1)
-            value.append(node.get("value", 0.0))
-            weight.append(node.get("weight", np.nan))
-            if "split" in node:
-                holds_left = test[3] >= 0
-                lower, upper = node["left"], node["right"]
-                first, second = (upper, lower) if holds_left else (lower, upper)
-                pending += [(second, number), (first, number)]
-    width = max(np.size(v) for v in value)
-    filled = np.array([v if np.size(v) == width else [0.0] * width for v in value], np.float64)
-    nodes = Nodes.of(
-        column=np.array(column), threshold=np.array(threshold), missing_left=np.array(nan_left),
-        left=np.array(left), right=np.array(right), value=filled.reshape(len(value), width),
-        weight=_weights_of_parents(np.array(weight, np.float64), left, right), set_number=np.array(code),
-    )  # fmt: skip
-    return nodes, np.array(root, np.int64)
 
+    def read(node: dict[str, Any]) -> tuple[Test, Any, float, list[Any]]:
+        value, weight = node.get("value", 0.0), node.get("weight", np.nan)
+        if "split" not in node:
+            return NO_TEST, value, weight, []
+        test = splits.condition(node["split"])
+        below = [node["left"], node["right"]]
+        # As in `_fill`: what holds of a set goes left.
+        return test, value, weight, below[::-1] if test[3] >= 0 else below
 
-def _weights_of_parents(
-    weight: NDArray[np.float64], left: list[int], right: list[int]
-) -> NDArray[np.float64]:
-    """Parents come before their children, so sums run from the end."""
-    for node in range(len(left) - 1, -1, -1):
-        if left[node] >= 0:
-            weight[node] = weight[left[node]] + weight[right[node]]
-    return weight
+    nodes, root = walked(trees, read)
+    # Parents come before their children, so sums run from the end.
+    for node in np.flatnonzero(nodes.left >= 0)[::-1].tolist():
+        nodes.weight[node] = nodes.weight[nodes.left[node]] + nodes.weight[nodes.right[node]]
+    return nodes, root
 
 
 def _encoder(model: Any, table: Table, columns: _Columns, splits: _Splits) -> Encoder:
     numbers = Numbers(float32=True)
-    numeric = set(columns.numeric.values())
-    check_numeric(table.slice(0, min(table.n_rows, 100)), sorted(numeric))
-    categories = set(splits.code_of)
-    hashes = (
-        _hashes(model, table, sorted(columns.categorical.values()), sorted(categories)) if categories else {}
-    )
+    numeric, categorical = set(columns.numeric.values()), sorted(columns.categorical.values())
+    check_numeric(table, sorted(numeric))
+    hashes = _hashes(model, table, categorical, sorted(splits.code_of)) if splits.code_of else {}
     rules: list[Rule] = []
     for position in range(len(table.names)):
         if position in numeric:
             rules.append(numbers)
-        elif position in categories:
+        elif position in splits.code_of:
             codes = splits.code_of[position]
-            rules.append(
-                LevelCodes(
-                    tuple(
-                        (level, float(codes.get(hashed, -1))) for level, hashed in hashes[position].items()
-                    ),
-                    unlisted="that no row of X holds, so that CatBoost's hash of it is not known",
-                    refuse_missing="which CatBoost does not take for a category",
-                )
-            )
-        elif position in columns.categorical.values():
-            rules.append(_UnusedCategory())
+            known = ((level, float(codes.get(hashed, -1))) for level, hashed in hashes[position].items())
+            unlisted = "that no row of X holds, so that CatBoost's hash of it is not known"
+            rules.append(LevelCodes(tuple(known), unlisted=unlisted, refuse_missing=NO_CATEGORY))
         else:
-            rules.append(Unused())
+            rules.append(_UnusedCategory() if position in categorical else Unused())
     return Encoder(table.names, tuple(rules))
 
 
@@ -295,9 +239,7 @@ class _UnusedCategory:
         )
         if fractions or column.any_missing:
             held = "a missing value" if column.any_missing else "fractions"
-            raise CannotRead(
-                f"column {column.name!r} holds {held}, which CatBoost does not take for a category"
-            )
+            raise CannotRead(f"column {column.name!r} holds {held}, {NO_CATEGORY}")
         return np.zeros(len(column.values))
 
 
@@ -305,10 +247,7 @@ def _hashes(model: Any, table: Table, categorical: list[int], asked: list[int]) 
     """For each asked column, its levels in this table with CatBoost's own hashes of them."""
     from catboost import Pool
 
-    positions = []
-    for column in asked:
-        codes = table.column(table.names[column]).codes
-        positions.append(np.unique(codes, return_index=True)[1])
+    positions = [np.unique(table.column(table.names[i]).codes, return_index=True)[1] for i in asked]
     rows = table.take(np.unique(np.concatenate(positions)).astype(np.intp))
     pool = Pool(rows.to("pandas").native, cat_features=categorical)
     stored = _export(model, pool)["features_info"].get("cat_features_hash", [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from icefield.libraries.soundness import (
     check_count,
     check_finite,
     check_links,
+    check_steps,
     check_within,
     tried_rows,
     try_rows,
@@ -36,11 +37,11 @@ OF_LEAVES = ("leaf_weight", "leaf_count")  # lists that predictions do not need,
 OF_SPLITS = ("split_gain", "internal_value", "internal_weight", "internal_count")
 
 
-def _is_text(head: bytes) -> bool:
-    return head.lstrip().startswith(b"tree")
-
-
-FORMATS = {".txt": NativeFormat("a LightGBM text", "Booster.save_model", _is_text)}
+FORMATS = {
+    ".txt": NativeFormat(
+        "a LightGBM text", "Booster.save_model", lambda head: head.lstrip().startswith(b"tree")
+    )
+}
 
 
 def load(file: Path) -> Any:
@@ -54,8 +55,8 @@ def check_before_loading(file: Path) -> None:
     if "\0" in text:
         raise LoadError("it holds a zero byte, at which LightGBM looks for the next line for ever")
     _check_parameters(text)
-    last = parse(text).header.get("max_feature_idx", "")
-    check_links(_trees(text, int(last) + 1))
+    n_columns = int(parse(text).header.get("max_feature_idx", "")) + 1
+    check_links(_links(fields, n_columns) for fields in blocks(text) if fields.get("left_child"))
     for fields in blocks(text):
         if "num_leaves" in fields:
             _check_tree(fields)
@@ -64,10 +65,8 @@ def check_before_loading(file: Path) -> None:
 def _check_parameters(text: str) -> None:
     """LightGBM takes what follows a line's colon, be there one or not."""
     _, begun, rest = text.partition("\nparameters:")
-    if not begun:
-        return
     lines, ended, _ = rest.partition("\nend of parameters")
-    if not ended:
+    if begun and not ended:
         raise LoadError("its parameters have no end")
     for line in filter(None, map(str.strip, lines.split("\n"))):
         if not PARAMETER.fullmatch(line):
@@ -88,9 +87,9 @@ def check(model: Any, file: Path) -> None:
 def with_categories(model: Any, frame: Any) -> Any:
     """Text columns as the categories the model was trained on."""
     booster = getattr(model, "booster_", model)
-    if not getattr(booster, "pandas_categorical", None):
-        return frame
-    return categorised(frame, _levels(booster, frame))
+    return (
+        categorised(frame, _levels(booster, frame)) if getattr(booster, "pandas_categorical", None) else frame
+    )
 
 
 def known_levels(model: Any, frame: Any) -> dict[Any, KnownLevels]:
@@ -111,14 +110,9 @@ def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:
     return list(names)
 
 
-def _trees(text: str, n_columns: int) -> Iterator[Links]:
-    """Children of each tree that splits; a negative number stands for a leaf, counted from -1 down."""
-    for fields in blocks(text):
-        if fields.get("left_child"):
-            yield _links(fields, n_columns)
-
-
 def _links(fields: Mapping[str, str], n_columns: int) -> Links:
+    """Children of a tree that splits; a negative number stands for a leaf, counted from -1 down."""
+
     def values(name: str, dtype: Any = np.int64) -> Any:
         return numbers([fields.get(name, "")], dtype)
 
@@ -150,9 +144,7 @@ def _check_tree(fields: Mapping[str, str]) -> None:
     if sets:
         bounds = numbers([fields.get("cat_boundaries", "")], np.int64)
         check_count(bounds, sets + 1, "cat_boundaries")
-        words = len(_words(fields, "cat_threshold"))
-        if bounds[0] != 0 or (np.diff(bounds) < 0).any() or bounds[-1] != words:
-            raise LoadError("cat_boundaries do not follow each other through cat_threshold")
+        check_steps(bounds, len(_words(fields, "cat_threshold")), "cat_boundaries", "cat_threshold")
 
 
 def _words(fields: Mapping[str, str], name: str) -> list[str]:
@@ -171,11 +163,9 @@ def _levels(model: Any, frame: Any) -> dict[str, list[Any]]:
     listed = [name for name, info in zip(names, infos) if not info.startswith("[") and info != "none"]
     if len(listed) != len(levels):
         # A column without a split has no description; texts can only have been categories.
+        held = {name: frame[name] for name in names if name in frame.columns}
         listed = [
-            n
-            for n in names
-            if n in frame.columns
-            and (n in listed or not holds_numbers(frame[n]) or str(frame[n].dtype) == "category")
+            n for n in held if n in listed or not holds_numbers(held[n]) or str(held[n].dtype) == "category"
         ]
     if len(listed) != len(levels):
         raise LoadError(

@@ -7,6 +7,7 @@ here, and nothing is refused: readers of trees are strict about what they find, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -92,14 +93,11 @@ def exported(booster: Any) -> ModelText:
     if len(first.body) * iterations <= BUFFER // 2 or first.size - len(first.body) > LARGEST_HEADER:
         return parse(booster.model_to_string())
     parts: list[ModelText] = []
-    length = len(first.body)  # of an iteration, as far as seen
-    start = 0
+    length, start = len(first.body), 0  # of an iteration, as far as seen
     while start < iterations:
         few = min(max(1, BUFFER * 3 // 4 // max(length, 1)), iterations - start)
-        part = parse(booster.model_to_string(num_iteration=few, start_iteration=start))
-        parts.append(part)
-        length = max(length, len(part.body) // few)
-        start += few
+        parts.append(parse(booster.model_to_string(num_iteration=few, start_iteration=start)))
+        length, start = max(length, len(parts[-1].body) // few), start + few
     ended = all(part.ended for part in parts)
     return replace(first, ended=ended, body="\n".join(part.body for part in parts))
 
@@ -111,11 +109,14 @@ def header_of(booster: Any) -> Mapping[str, str]:
 
 def categorical_positions(booster: Any) -> list[int]:
     """Which columns the stored parameters call categorical; empty where they do not say."""
-    for line in booster.model_to_string(num_iteration=1).splitlines():
-        if line.startswith("[categorical_feature: "):
-            listed = line.partition(":")[2].strip(" ]").split(",")
-            return [int(one) for one in listed] if all(one.strip().isdigit() for one in listed) else []
-    return []
+    listed = parameter(booster.model_to_string(num_iteration=1), "categorical_feature").split(",")
+    return [int(one) for one in listed] if all(one.strip().isdigit() for one in listed) else []
+
+
+def parameter(text: str, name: str) -> str:
+    """What a model's text says of a parameter it was fitted with; empty where it does not say."""
+    found = re.search(rf"^\[{name}: (.*)\]$", text, re.MULTILINE)
+    return "" if found is None else found.group(1).strip()
 
 
 def objective_words(booster: Any) -> list[str]:

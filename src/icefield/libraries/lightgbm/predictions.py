@@ -3,71 +3,30 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from icefield.data.frame import Table
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.category_types import refuse_text
-from icefield.libraries.lightgbm.format import LOG_OBJECTIVES, is_booster, objective_words
+from icefield.libraries.lightgbm.format import LOG_OBJECTIVES, booster_of, is_booster, objective_words
 from icefield.libraries.row_form import has_categories
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
 
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-
 FEW_ROWS = 64  # that one thread predicts before several have been woken
-_PROBABILITY = ("binary", "multiclass", "multiclassova")
 
 
 def adapt(model: Any, scale: str) -> Adapter:
     """The adapter of a LightGBM model."""
-    if is_booster(model):
-        return _adapt_booster(model, scale)
-    if not getattr(model, "fitted_", False):
+    if not is_booster(model) and not getattr(model, "fitted_", False):
         return adapt_estimator(model, "response")  # the trial prediction will say that it is not fitted
-    return _adapt_wrapper(model, scale)
-
-
-def _adapt_wrapper(model: Any, scale: str) -> Adapter:
-    words = objective_words(model.booster_)
-    classifier = hasattr(model, "predict_proba")
-    naming: Naming = ByClass(model.classes_) if classifier else SingleOrNumbered("prediction")
-    if scale == "response" and classifier and words:
-        answer, label = _asking(model.predict_proba), "probability"
-    elif scale == "response" and words:
-        answer, label = _asking(model.predict), "prediction"
-    else:  # a custom objective has no link: LightGBM can only give the score
-        answer, label = _asking(model.predict, raw_score=True), _raw_label(words)
-    kind = "classifier" if classifier else "ranker" if words[:1] == ["lambdarank"] else "regressor"
-    return _named(kind, label, answer, naming, model.booster_, scale, words)
-
-
-def _adapt_booster(model: Any, scale: str) -> Adapter:
-    words = objective_words(model)
-    width = model.num_model_per_iteration()
-    objective = words[0] if words else None
-    naming: Naming
-    if objective == "binary":
-        naming = ByClass(np.arange(2))
-    elif objective in _PROBABILITY:
-        naming = ByClass(np.arange(width))
-    else:
-        naming = SingleOrNumbered("prediction")
-    if scale == "raw" or not words:
-        answer, label = _asking(model.predict, raw_score=True), _raw_label(words)
-    elif objective == "binary":
-        answer, label = partial(_both_sides, _asking(model.predict)), "probability"
-    else:
-        answer, label = _asking(model.predict), "probability" if objective in _PROBABILITY else "prediction"
-    kind = "classifier" if objective in _PROBABILITY else "regressor"
-    return _named(kind, label, answer, naming, model, scale, words)
-
-
-def _named(
-    kind: str, label: str, answer: Any, naming: Naming, booster: Any, scale: str, words: list[str]
-) -> Adapter:
-    columns = tuple(booster.feature_name())
+    booster = booster_of(model)
+    words, columns = objective_words(booster), tuple(booster.feature_name())
+    kind, naming, answer, label = (_of_booster if booster is model else _of_wrapper)(model, words)
+    if scale == "raw" or not words:  # a custom objective has no link: LightGBM can only give the score
+        answer = _asking(model.predict, raw_score=True)
+        label = "log-odds" if words[:1] == ["binary"] and "sigmoid:1" in words else "raw score"
     note = "the objective is the user's own, so LightGBM knows no link: numbers are raw scores"
     return Adapter(
         kind=kind,
@@ -83,8 +42,21 @@ def _named(
     )
 
 
-def _raw_label(words: list[str]) -> str:
-    return "log-odds" if words[:1] == ["binary"] and "sigmoid:1" in words else "raw score"
+def _of_wrapper(model: Any, words: list[str]) -> tuple[str, Naming, Any, str]:
+    """Kind, names of the outputs, how to ask for the response, and what that is called."""
+    if hasattr(model, "predict_proba"):
+        return "classifier", ByClass(model.classes_), _asking(model.predict_proba), "probability"
+    kind = "ranker" if words[:1] == ["lambdarank"] else "regressor"
+    return kind, SingleOrNumbered("prediction"), _asking(model.predict), "prediction"
+
+
+def _of_booster(model: Any, words: list[str]) -> tuple[str, Naming, Any, str]:
+    answer = _asking(model.predict)
+    if words[:1] == ["binary"]:
+        return "classifier", ByClass(np.arange(2)), partial(_both_sides, answer), "probability"
+    if words and words[0] in ("multiclass", "multiclassova"):
+        return "classifier", ByClass(np.arange(model.num_model_per_iteration())), answer, "probability"
+    return "regressor", SingleOrNumbered("prediction"), answer, "prediction"
 
 
 def _asking(method: Any, **always: Any) -> Any:
@@ -93,16 +65,14 @@ def _asking(method: Any, **always: Any) -> Any:
     Each row is predicted by one thread in any case, so the numbers are the same. A class derived from LightGBM's
     may not take its options.
     """
-    if not str(getattr(method, "__module__", "")).startswith("lightgbm"):
-        return partial(method, **always)
-    return partial(_ask, method, always)
+    own = str(getattr(method, "__module__", "")).startswith("lightgbm")
+    return partial(_ask, method, always) if own else partial(method, **always)
 
 
 def _ask(method: Any, always: dict[str, Any], rows: Any) -> Any:
     shape = getattr(rows, "shape", None)
-    if shape is not None and shape[0] <= FEW_ROWS:
-        return method(rows, **always, num_threads=1)
-    return method(rows, **always)
+    few = {"num_threads": 1} if shape is not None and shape[0] <= FEW_ROWS else {}
+    return method(rows, **always, **few)
 
 
 def _both_sides(ask: Any, rows: Any) -> Any:

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
 from icefield.forest import links
-from icefield.forest.build import Nodes, assemble, members_of
+from icefield.forest.build import Nodes, members_of, tree_model
 from icefield.forest.encode import (
+    HEAD,
     CategoryNumbers,
     Encoder,
     Numbers,
@@ -30,6 +32,7 @@ from icefield.forest.encode import (
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
+from icefield.libraries.lightgbm import CLASSES
 from icefield.libraries.lightgbm.format import (
     CATEGORICAL,
     DEFAULT_LEFT,
@@ -40,10 +43,6 @@ from icefield.libraries.lightgbm.format import (
     is_booster,
     numbers,
 )
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.forest.form import Forest
 
 IDENTITY_OBJECTIVES = (
     "regression", "regression_l1", "huber", "fair", "quantile", "mape", "lambdarank", "rank_xendcg",
@@ -66,11 +65,6 @@ PREDICT_SWITCHES = {
 }  # fmt: skip
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2
 
-CLASSES = {
-    "lightgbm.basic.Booster", "lightgbm.sklearn.LGBMModel", "lightgbm.sklearn.LGBMRegressor",
-    "lightgbm.sklearn.LGBMClassifier", "lightgbm.sklearn.LGBMRanker",
-}  # fmt: skip
-
 
 def tree_reader(model: Any) -> Callable[[Any, Table], TreeModel] | None:
     """The reader of LightGBM's own classes; a subclass may predict in another way."""
@@ -85,16 +79,13 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     text = exported(booster)
     _check_header(text)
     header = text.header
-    n_columns = int(header["max_feature_idx"]) + 1
-    check_width(table, n_columns)
-
+    check_width(table, int(header["max_feature_idx"]) + 1)
     parsed = _TreesText(list(text.trees()))
     n_outputs = int(header["num_tree_per_iteration"])
-    averaged = "average_output" in header
     link = _link(header.get("objective", ""))
-    n_iterations = max(1, parsed.n_trees // n_outputs)
-    if averaged:
+    if "average_output" in header:
         # The raw score stays the sum; only the response is of the average.
+        n_iterations = max(1, parsed.n_trees // n_outputs)
         link = links.then(links.scaled(1.0 / n_iterations), link.name, link.apply)
     if _has_both_columns(model, header.get("objective", "")) and n_outputs == 1:
         link = links.two_columns(link)
@@ -102,12 +93,10 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     encode = _encoder(table, parsed, booster.pandas_categorical)
     # Arrow data reach the trees as they are, unless categories make them pass through pandas.
     takes_arrow = table.library in ("polars", "pyarrow") and not booster.pandas_categorical
-    return TreeModel(
-        forest=parsed.forest(n_columns, n_outputs, tiny_is_zero=not takes_arrow),
-        encode=encode,
-        drives=encode.drives,
-        link=link,
-        source="lightgbm",
+    nodes, root = parsed.nodes(tiny_is_zero=not takes_arrow)
+    outputs, base = np.arange(parsed.n_trees) % n_outputs, np.zeros(n_outputs)
+    return tree_model(
+        nodes, encode, link, "lightgbm", tree_root=root, tree_output=outputs, base=base, sets=parsed.sets
     )
 
 
@@ -176,25 +165,23 @@ class _TreesText:
         def field(name: str, dtype: Any) -> NDArray:
             return numbers((tree[name] for tree in trees if name in tree), dtype)
 
-        self.n_trees = n_trees = len(trees)
+        self.n_trees = len(trees)
         self.n_leaves = field("num_leaves", np.int64)
-        n_splits = self.n_leaves - 1
-        if len(self.n_leaves) != n_trees or (n_splits < 0).any():
+        self.n_splits = self.n_leaves - 1
+        if len(self.n_leaves) != self.n_trees or (self.n_splits < 0).any():
             raise CannotRead("a LightGBM tree has no leaves")
-        self.column = field("split_feature", np.int64)
-        self.threshold = field("threshold", np.float64)
-        self.decision = field("decision_type", np.int64)
-        self.left = field("left_child", np.int64)
-        self.right = field("right_child", np.int64)
-        self.leaf_value = field("leaf_value", np.float64)
-        self.leaf_count = field("leaf_count", np.float64)
-        self.split_count = field("internal_count", np.float64)
+        whole = ("split_feature", "decision_type", "left_child", "right_child")
+        self.column, self.decision, self.left, self.right = (field(name, np.int64) for name in whole)
+        self.threshold, self.leaf_value = field("threshold", np.float64), field("leaf_value", np.float64)
+        self.leaf_count, self.split_count = (
+            field("leaf_count", np.float64),
+            field("internal_count", np.float64),
+        )
         per_split = (self.column, self.threshold, self.decision, self.left, self.right)
-        if any(len(array) != n_splits.sum() for array in per_split):
+        is_whole = all(len(array) == self.n_splits.sum() for array in per_split)
+        if not is_whole or len(self.leaf_value) != self.n_leaves.sum():
             raise CannotRead("a LightGBM tree has fields of different lengths")
-        if len(self.leaf_value) != self.n_leaves.sum():
-            raise CannotRead("a LightGBM tree has fields of different lengths")
-        self.tree_of_split = np.repeat(np.arange(n_trees), n_splits)
+        self.tree_of_split = np.repeat(np.arange(self.n_trees), self.n_splits)
         self.is_set = (self.decision & CATEGORICAL) > 0
         self.missing_type = (self.decision >> 2) & 3
         if (self.decision >> 4).any() or (self.missing_type == 3).any():
@@ -219,49 +206,38 @@ class _TreesText:
             raise CannotRead("a LightGBM split refers to a category set that is not there")
         return sets, number
 
-    def forest(self, n_columns: int, n_outputs: int, tiny_is_zero: bool) -> Forest:
-        """Splits first, then leaves, tree by tree: LightGBM numbers leaves as ``~leaf``."""
-        n_splits = self.n_leaves - 1
+    def nodes(self, tiny_is_zero: bool) -> tuple[Nodes, NDArray[np.int64]]:
+        """All nodes and each tree's root. Splits first, then leaves, tree by tree: LightGBM numbers leaves as ``~leaf``."""
+        n_splits = self.n_splits
         root = np.concatenate([[0], np.cumsum(n_splits + self.n_leaves)])
         split_at = _places(root[:-1], n_splits)
         leaf_at = _places(root[:-1] + n_splits, self.n_leaves)
-        n_nodes = int(root[-1])
 
         def absolute(child: NDArray[np.int64]) -> NDArray[np.int64]:
-            start = root[self.tree_of_split]
-            return np.where(child >= 0, start + child, start + n_splits[self.tree_of_split] + ~child)
+            of_leaves = (root[:-1] + n_splits)[self.tree_of_split]
+            return np.where(child >= 0, root[self.tree_of_split] + child, of_leaves + ~child)
 
-        def spread(values: NDArray, fill: Any, dtype: Any) -> NDArray:
-            out = np.full(n_nodes, fill, dtype)
-            out[split_at] = values
+        def spread(values: NDArray, at: NDArray[np.int64] = split_at, fill: float = 0) -> NDArray:
+            out = np.full(root[-1], fill, values.dtype)
+            out[at] = values
             return out
 
-        value = np.zeros(n_nodes)
-        value[leaf_at] = self.leaf_value
-        weight = np.full(n_nodes, np.nan)
-        if len(self.split_count) == len(split_at):
-            weight[split_at] = self.split_count
-        if len(self.leaf_count) == len(leaf_at):
-            weight[leaf_at] = self.leaf_count
-        nodes = Nodes.of(
-            column=spread(self.column, 0, np.int64),
-            threshold=spread(self._thresholds(tiny_is_zero), 0.0, np.float64),
-            missing_left=spread(self._missing_left(), False, bool),
-            zero_missing=spread(~self.is_set & (self.missing_type == MISSING_ZERO), False, bool),
-            set_number=spread(self.set_number, -1, np.int64),
-            left=spread(absolute(self.left), -1, np.int64),
-            right=spread(absolute(self.right), -1, np.int64),
-            value=value,
+        weight = np.full(root[-1], np.nan)
+        for at, counts in ((split_at, self.split_count), (leaf_at, self.leaf_count)):
+            if len(counts) == len(at):
+                weight[at] = counts
+        nodes = Nodes(
+            column=spread(self.column),
+            threshold=spread(self._thresholds(tiny_is_zero)),
+            missing_left=spread(self._missing_left()),
+            zero_missing=spread(~self.is_set & (self.missing_type == MISSING_ZERO)),
+            set_number=spread(self.set_number, fill=-1),
+            left=spread(absolute(self.left), fill=-1),
+            right=spread(absolute(self.right), fill=-1),
+            value=spread(self.leaf_value, leaf_at),
             weight=weight,
         )
-        return assemble(
-            nodes,
-            tree_root=root[:-1],
-            tree_output=np.arange(self.n_trees) % n_outputs,
-            base=np.zeros(n_outputs),
-            n_columns=n_columns,
-            sets=self.sets,
-        )
+        return nodes, root[:-1]
 
     def _thresholds(self, tiny_is_zero: bool) -> NDArray[np.float64]:
         """Dense matrices drop numbers as small as 1e-35 to 0 before any comparison.
@@ -277,9 +253,7 @@ class _TreesText:
 
     def _missing_left(self) -> NDArray[np.bool_]:
         default_left = (self.decision & DEFAULT_LEFT) > 0
-        as_zero = self.threshold >= 0.0
-        numeric = np.where(self.missing_type == MISSING_NONE, as_zero, default_left)
-        return np.where(self.is_set, False, numeric)
+        return ~self.is_set & np.where(self.missing_type == MISSING_NONE, self.threshold >= 0.0, default_left)
 
 
 def _places(start: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -298,15 +272,13 @@ def _encoder(table: Table, trees: _TreesText, pandas_categorical: Any) -> Encode
     for position in category_columns:
         rules[position] = CategoryNumbers(plain, negative_fraction_is_zero=True)
 
-    head = table.slice(0, min(table.n_rows, 100))
+    head = table.slice(0, min(table.n_rows, HEAD))
     with_levels = [i for i, name in enumerate(table.names) if head.column(name).kind == "categorical"]
     if with_levels:
         known = pandas_categorical or []
         if len(known) != len(with_levels):
-            raise CannotRead(
-                f"the table has {len(with_levels)} categorical columns, the LightGBM model was trained on "
-                f"{len(known)}"
-            )
+            held = f"the table has {len(with_levels)} categorical columns"
+            raise CannotRead(f"{held}, the LightGBM model was trained on {len(known)}")
         for position, levels in zip(with_levels, known):
             rules[position] = levels_in_order(levels, unknown_is_missing=True)
     check_numeric(head, set(range(len(table.names))) - set(with_levels))

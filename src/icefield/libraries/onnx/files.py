@@ -13,12 +13,8 @@ from icefield.libraries.native_files import NativeFormat, needed
 from icefield.libraries.onnx import is_session
 from icefield.libraries.soundness import tried_rows, try_rows
 
-
-def _may_be_onnx(head: bytes) -> bool:
-    return True  # the format begins with no mark
-
-
-FORMATS = {".onnx": NativeFormat("an ONNX", "onnx.save_model", _may_be_onnx)}
+# The format begins with no mark.
+FORMATS = {".onnx": NativeFormat("an ONNX", "onnx.save_model", is_own=lambda head: True)}
 
 
 def load(file: Path) -> Any:
@@ -28,13 +24,10 @@ def load(file: Path) -> Any:
 
 def check(model: Any, file: Path) -> None:
     """A session checks its graph when it opens; what its operators do with damaged numbers shows when they run."""
-    rows = tried_rows(max((_width(one) for one in model.get_inputs()), default=1))
+    inputs = model.get_inputs()
+    rows = tried_rows(max(map(_width, inputs), default=1))
     for some in (rows, rows[:1]):  # a graph may be made for one row
-
-        def run(given: Any) -> Any:
-            return model.run(None, {one.name: _values(one, given) for one in model.get_inputs()})
-
-        try_rows(run, some)
+        try_rows(lambda given: model.run(None, {one.name: _values(one, given) for one in inputs}), some)
 
 
 def _width(given: Any) -> int:
@@ -48,9 +41,8 @@ def _values(given: Any, rows: Any) -> Any:
         return values.astype(str).astype(object)
     if given.type.startswith("tensor(float)"):
         return values.astype(np.float32)
-    return (
-        values if given.type == "tensor(double)" else np.nan_to_num(values).clip(-1e6, 1e6).astype(np.int64)
-    )
+    whole = given.type != "tensor(double)"
+    return np.nan_to_num(values).clip(-1e6, 1e6).astype(np.int64) if whole else values
 
 
 def with_categories(model: Any, frame: Any) -> Any:

@@ -106,11 +106,8 @@ def _constant(data: Bytes) -> tuple[str, Constant]:
     shape = tuple(_integers(parts[1]))
     values = None
     if parts[2] == [7] and np.prod(shape) <= 16:  # 64-bit integers
-        values = (
-            tuple(np.frombuffer(parts[RAW][0], "<i8").tolist())
-            if parts[RAW]
-            else tuple(_integers(parts[INT64]))
-        )
+        raw = parts[RAW]
+        values = tuple(np.frombuffer(raw[0], "<i8").tolist() if raw else _integers(parts[INT64]))
     return _text(parts[8][0]), Constant(shape, values)
 
 
@@ -136,9 +133,7 @@ def _fields(data: Bytes, wanted: tuple[int, ...]) -> dict[int, list]:
         if wire == 0:
             value, at = _varint(data, at)
         else:
-            size, at = (
-                _varint(data, at) if wire == 2 else ({1: 8, 5: 4}[wire], at) if wire in (1, 5) else (-1, at)
-            )
+            size, at = _varint(data, at) if wire == 2 else ({1: 8, 5: 4}.get(wire, -1), at)
             if size < 0 or at + size > len(data):
                 raise NotOnnx("it is not well formed")
             value, at = data[at : at + size], at + size
@@ -148,14 +143,12 @@ def _fields(data: Bytes, wanted: tuple[int, ...]) -> dict[int, list]:
 
 
 def _varint(data: Bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while shift < 70:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
+    value = 0
+    for place in range(10):
+        byte = data[at + place]
+        value |= (byte & 127) << 7 * place
         if byte < 128:
-            return value, at
-        shift += 7
+            return value, at + place + 1
     raise NotOnnx("it is not well formed")
 
 

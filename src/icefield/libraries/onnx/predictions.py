@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.errors import InputError, MissingDependencyError, ModelError, complaint
+from icefield.errors import InputError, MissingDependencyError, ModelError
 from icefield.libraries.adapter import Adapter, ByClass, Outputs, Positions, refuse_raw_scale
 from icefield.libraries.onnx import is_session
 from icefield.libraries.row_form import RowForm
@@ -33,11 +33,14 @@ def adapt(model: Any, scale: str) -> Adapter:
     inputs, output = session.get_inputs(), _output(session.get_outputs())
     for one in inputs:
         if one.type not in _NUMPY_TYPES:
-            raise ModelError(complaint("model", f"takes an input {one.name!r} of type {one.type}, not a table",
-                                       hint="pass a function that runs the session"))  # fmt: skip
+            raise ModelError.about(
+                "model", f"takes an input {one.name!r} of type {one.type}, not a table",
+                hint="pass a function that runs the session",
+            )  # fmt: skip
     classifier = "prob" in output.name.lower() or output.type.startswith("seq(map(")
-    single = len(inputs) == 1 and not _is_one_column(inputs[0])
-    width = inputs[0].shape[1] if single and len(inputs[0].shape) == 2 else None
+    axes = inputs[0].shape
+    single = len(inputs) == 1 and len(axes) != 1 and not (len(axes) == 2 and axes[1] == 1)
+    width = axes[1] if single and len(axes) == 2 else None
     number = _NUMPY_TYPES[inputs[0].type]
     return Adapter(
         kind="classifier" if classifier else "ONNX model",
@@ -58,22 +61,13 @@ def _open(model: Any) -> Any:
             "ONNX models are run by onnxruntime, which is not installed. Hint: pip install onnxruntime."
         ) from error
     onnxruntime.disable_telemetry_events()
-    if not isinstance(model, (str, os.PathLike)):
-        source: Any = model.SerializeToString()
-    else:
-        source = os.fspath(model)
-        if not os.path.isfile(source):
-            raise InputError(complaint("model", "is a path to no file", source, "check the path"))
+    source: Any = os.fspath(model) if isinstance(model, (str, os.PathLike)) else model.SerializeToString()
+    if isinstance(source, str) and not os.path.isfile(source):
+        raise InputError.about("model", "is a path to no file", source, "check the path")
     try:
         return onnxruntime.InferenceSession(source, providers=onnxruntime.get_available_providers())
     except Exception as error:
-        raise ModelError(
-            complaint("model", f"is no ONNX model that onnxruntime can open: {error}")
-        ) from error
-
-
-def _is_one_column(one: Any) -> bool:
-    return len(one.shape) == 1 or (len(one.shape) == 2 and one.shape[1] == 1)
+        raise ModelError.about("model", f"is no ONNX model that onnxruntime can open: {error}") from error
 
 
 def _output(outputs: Sequence[Any]) -> Any:
@@ -83,12 +77,9 @@ def _output(outputs: Sequence[Any]) -> Any:
     for found in (named, scores, [one for one in outputs if one.type in _NUMPY_TYPES]):
         if len(found) == 1:
             return found[0]
-    raise ModelError(
-        complaint(
-            "model", "must have one output of numbers", [one.name for one in outputs],
-            "pass a function, for example lambda X: session.run(['score'], {'X': X})[0]",
-        )
-    )  # fmt: skip
+    hint = "pass a function, for example lambda X: session.run(['score'], {'X': X})[0]"
+    names = [one.name for one in outputs]
+    raise ModelError.about("model", "must have one output of numbers", names, hint)
 
 
 class OnnxAnswer:
@@ -99,10 +90,8 @@ class OnnxAnswer:
 
     def __call__(self, rows: NDArray[Any]) -> Any:
         inputs = self.session.get_inputs()
-        if len(inputs) == 1:
-            feed = {inputs[0].name: _typed(rows, inputs[0])}
-        else:
-            feed = {one.name: _typed(rows[:, [i]], one) for i, one in enumerate(inputs)}
+        parts = [rows] if len(inputs) == 1 else [rows[:, [i]] for i in range(len(inputs))]
+        feed = {one.name: _typed(part, one) for one, part in zip(inputs, parts)}
         answer = self.session.run([self.output], feed)[0]
         if isinstance(answer, list) and answer and isinstance(answer[0], Mapping):
             return ByLabel(answer)

@@ -104,32 +104,16 @@ def _elementwise(given: list[Tensor], constants: list[Constant]) -> Tensor | Non
     return Tensor(axes, max(known) if len(known) == len(widths) and (axes < 3 or len(known) == 1) else None)
 
 
-def _as_given(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor:
-    return given[0]
-
-
-def _any_matrix(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor:
-    return Tensor(2)
-
-
 def _product(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
     """Rows times a constant matrix."""
-    if (
-        constants[0] is not None
-        or node.integers.get("transA", 0)
-        or any(one is None for one in constants[1:])
-    ):
+    first, *others = constants
+    if first is not None or None in others or node.integers.get("transA", 0):
         return None
-    matrices = [one for one in constants[1:] if one is not None]
-    if len(matrices[0].shape) != 2 or given[0].axes != 2:
+    matrix, *added = [one for one in others if one is not None]
+    if len(matrix.shape) != 2 or given[0].axes != 2:
         return None
-    width = matrices[0].shape[0 if node.integers.get("transB", 0) else 1]
-    added = matrices[1:]
+    width = matrix.shape[0 if node.integers.get("transB", 0) else 1]
     return _elementwise([Tensor(2, width)], added) if added else Tensor(2, width)
-
-
-def _along_columns(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
-    return given[0] if node.integers.get("axis", -1) in (1, -1) else None
 
 
 def _side_by_side(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
@@ -150,10 +134,6 @@ def _reshaped(node: Node, given: list[Tensor], constants: list[Constant | None])
     if any(size < 1 for size in wanted) or prod(wanted) != given[0].width:
         return None
     return Tensor(len(shape), given[0].width)
-
-
-def _flat(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
-    return Tensor(2, given[0].width) if node.integers.get("axis", 1) == 1 else None
 
 
 def _one_hot(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
@@ -177,25 +157,25 @@ def _normalised(node: Node, given: list[Tensor], constants: list[Constant | None
     return given[0] if is_settled and all(one is not None for one in constants[1:]) else None
 
 
-def _undropped(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
-    return given[0] if len(node.inputs) <= 2 and len(node.outputs) == 1 else None
-
-
 _RULES: dict[str, Rule] = {
-    **dict.fromkeys(REGRESSORS, _any_matrix),
-    f"{ML}Normalizer": _as_given,
-    f"{ML}ZipMap": _as_given,
+    **dict.fromkeys(REGRESSORS, lambda node, given, constants: Tensor(2)),
+    **dict.fromkeys((f"{ML}Normalizer", f"{ML}ZipMap"), lambda node, given, constants: given[0]),
+    **dict.fromkeys(
+        ("LogSoftmax", "Softmax"),
+        lambda node, given, constants: given[0] if node.integers.get("axis", -1) in (1, -1) else None,
+    ),
+    **dict.fromkeys(("Gemm", "MatMul"), _product),
     f"{ML}OneHotEncoder": _one_hot,
     f"{ML}FeatureVectorizer": _side_by_side,
     f"{ML}ArrayFeatureExtractor": _picked,
     "BatchNormalization": _normalised,
     "Concat": _side_by_side,
-    "Dropout": _undropped,
-    "Flatten": _flat,
+    "Dropout": lambda node, given, constants: (
+        given[0] if len(node.inputs) <= 2 and len(node.outputs) == 1 else None
+    ),
+    "Flatten": lambda node, given, constants: (
+        Tensor(2, given[0].width) if node.integers.get("axis", 1) == 1 else None
+    ),
     "Gather": _picked,
-    "Gemm": _product,
-    "LogSoftmax": _along_columns,
-    "MatMul": _product,
     "Reshape": _reshaped,
-    "Softmax": _along_columns,
 }

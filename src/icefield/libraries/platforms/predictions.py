@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.libraries.adapter import comes_from, type_name
 
 
 def adapt(model: Any, scale: str) -> NoReturn:
     """Refuse, with what to pass instead."""
     if comes_from(model, "synapse"):
-        raise ModelError(
-            complaint("model", "is a SynapseML model, which only predicts inside Spark and is not read", type_name(model),
-                      "of its LightGBM models pass lightgbm.Booster(model_str=model.getNativeModel()); of others a function of pandas rows")
+        raise ModelError.about(
+            "model", "is a SynapseML model, which only predicts inside Spark and is not read", type_name(model),
+            "of its LightGBM models pass lightgbm.Booster(model_str=model.getNativeModel()); of others a function of pandas rows",
         )  # fmt: skip
-    raise ModelError(
-        complaint("model", "is an H2O model, which lives in H2O's own server and is not read", type_name(model),
-                  "pass a function: lambda X: model.predict(h2o.H2OFrame(X)).as_data_frame().iloc[:, -1].to_numpy()")
+    raise ModelError.about(
+        "model", "is an H2O model, which lives in H2O's own server and is not read", type_name(model),
+        "pass a function: lambda X: model.predict(h2o.H2OFrame(X)).as_data_frame().iloc[:, -1].to_numpy()",
     )  # fmt: skip

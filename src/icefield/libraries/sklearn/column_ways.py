@@ -45,14 +45,6 @@ def _one_to_one(step: Any, width: int) -> Sources:
     return [frozenset([i]) for i in range(width)]
 
 
-def _all_to_all(step: Any, width: int) -> Sources:
-    return [frozenset(range(width))] * len(step.get_feature_names_out())
-
-
-def _normalizer(step: Any, width: int) -> Sources:
-    return [frozenset(range(width))] * width
-
-
 def _spread_out(counts: Iterable[int]) -> Sources:
     return [frozenset([i]) for i, count in enumerate(counts) for _ in range(int(count))]
 
@@ -70,18 +62,6 @@ def _evenly(step: Any, width: int) -> Sources:
     if outputs % width:
         raise UnknownTransformer(f"{type_name(step)} gives its {width} columns unequal numbers of outputs")
     return _spread_out([outputs // width] * width)
-
-
-def _bins(step: Any, width: int) -> Sources:
-    return _one_to_one(step, width) if step.encode == "ordinal" else _spread_out(step.n_bins_)
-
-
-def _powers(step: Any, width: int) -> Sources:
-    return [frozenset(np.flatnonzero(powers).tolist()) for powers in step.powers_]
-
-
-def _selected(step: Any, width: int) -> Sources:
-    return [frozenset([int(i)]) for i in step.get_support(indices=True)]
 
 
 def _simple_imputer(step: Any, width: int) -> Sources:
@@ -124,18 +104,18 @@ def _union(step: Any, width: int) -> Sources:
 
 def _column_transformer(step: Any, width: int) -> Sources:
     outputs: dict[int, frozenset[int]] = {}
-    for transformer, columns, where in branches(step, width):
+    for transformer, columns, where in branches(step):
         traced = trace(transformer, len(columns))
         if len(traced) != where.stop - where.start:
             raise UnknownTransformer(
                 f"{type_name(transformer)} in a ColumnTransformer gave another number of columns"
             )
-        for i, sources in zip(range(where.start, where.stop), traced):
-            outputs[i] = frozenset(columns[s] for s in sources)
+        own = (frozenset(columns[s] for s in sources) for sources in traced)
+        outputs |= dict(zip(range(where.start, where.stop), own))
     return [outputs[i] for i in range(len(outputs))]
 
 
-def branches(step: Any, width: int) -> list[tuple[Any, list[int], slice]]:
+def branches(step: Any) -> list[tuple[Any, list[int], slice]]:
     """A ColumnTransformer's working parts: transformer, input positions, output positions."""
     inputs = getattr(step, "_transformer_to_input_indices", None)
     if inputs is None:
@@ -160,19 +140,22 @@ _TRACES: dict[str, Callable[[Any, int], Sources]] = {
          "PowerTransformer", "OrdinalEncoder", "Binarizer"),
         _one_to_one,
     ),
-    **dict.fromkeys(("PCA", "TruncatedSVD", "FactorAnalysis", "FastICA"), _all_to_all),
+    **dict.fromkeys(
+        ("PCA", "TruncatedSVD", "FactorAnalysis", "FastICA"),
+        lambda step, width: [frozenset(range(width))] * len(step.get_feature_names_out()),
+    ),
     **dict.fromkeys(("KNNImputer", "IterativeImputer"), _mixing_imputer),
     **dict.fromkeys(
         ("VarianceThreshold", "SelectKBest", "SelectPercentile", "SelectFromModel", "RFE", "RFECV",
          "SelectFpr", "SelectFdr", "SelectFwe", "GenericUnivariateSelect", "SequentialFeatureSelector"),
-        _selected,
+        lambda step, width: [frozenset([i]) for i in step.get_support(indices=True).tolist()],
     ),
     "OneHotEncoder": _one_hot,
     "TargetEncoder": _evenly,
     "SplineTransformer": _evenly,
-    "KBinsDiscretizer": _bins,
-    "PolynomialFeatures": _powers,
-    "Normalizer": _normalizer,
+    "KBinsDiscretizer": lambda step, width: _spread_out([1] * width if step.encode == "ordinal" else step.n_bins_),
+    "PolynomialFeatures": lambda step, width: [frozenset(np.flatnonzero(own).tolist()) for own in step.powers_],
+    "Normalizer": lambda step, width: [frozenset(range(width))] * width,
     "SimpleImputer": _simple_imputer,
     "MissingIndicator": _indicator,
     "FunctionTransformer": _function,

@@ -19,6 +19,7 @@ from icefield.libraries.sklearn.internals import internal
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 
 Found = tuple[Any, KnownLevels]
+OF_TREES = ("sklearn.ensemble._forest", "sklearn.ensemble._gb", "sklearn.ensemble._iforest")
 
 
 def known_levels(model: Any) -> dict[Any, KnownLevels]:
@@ -35,28 +36,21 @@ def known_levels(model: Any) -> dict[Any, KnownLevels]:
 def takes_only_numbers(model: Any) -> bool:
     """Whether an estimator of scikit-learn's own gets its rows as they are, so that all columns are numbers to it."""
     inner = unwrapped(model)
-    return (
-        type(inner).__module__.startswith("sklearn.")
-        and not is_pipeline(inner)
-        and not any(
-            hasattr(inner, name) for name in ("estimators_", "estimator_", "regressor_", "transformers_")
-        )
-        and not type_name(inner).startswith("Dummy")
-    ) or _trees_of_one_kind(inner)
-
-
-def _trees_of_one_kind(model: Any) -> bool:
-    return type(model).__module__ in (
-        "sklearn.ensemble._forest",
-        "sklearn.ensemble._gb",
-        "sklearn.ensemble._iforest",
+    home = type(inner).__module__
+    holds_others = any(
+        hasattr(inner, name) for name in ("estimators_", "estimator_", "regressor_", "transformers_")
     )
+    if home in OF_TREES:
+        return True
+    own = home.startswith("sklearn.") and not type_name(inner).startswith("Dummy")
+    return own and not is_pipeline(inner) and not holds_others
 
 
 def _names(model: Any) -> Sequence[Any] | None:
-    names = getattr(unwrapped(model), "feature_names_in_", None)
-    if names is None and is_pipeline(unwrapped(model)):
-        names = getattr(unwrapped(model).steps[0][1], "feature_names_in_", None)
+    model = unwrapped(model)
+    names = getattr(model, "feature_names_in_", None)
+    if names is None and is_pipeline(model):
+        names = getattr(model.steps[0][1], "feature_names_in_", None)
     return None if names is None else list(names)
 
 
@@ -83,12 +77,10 @@ def _levels(model: Any, names: Sequence[Any]) -> Iterator[Found]:
 def _levels_of_steps(steps: Sequence[Any], names: Sequence[Any]) -> Iterator[Found]:
     """The first step that is not a mere filling of gaps; what is missing is what is filled."""
     for step in steps:
-        if isinstance(step, str):
-            continue
-        if type_name(step) == "SimpleImputer" and not getattr(step, "add_indicator", False):
-            continue
-        yield from _levels(step, names)
-        return
+        fills = type_name(step) == "SimpleImputer" and not getattr(step, "add_indicator", False)
+        if not (fills or isinstance(step, str)):
+            yield from _levels(step, names)
+            return
 
 
 def _levels_of_encoder(encoder: Any, names: Sequence[Any]) -> Iterator[Found]:

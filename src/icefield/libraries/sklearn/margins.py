@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.libraries.adapter import comes_from, type_name
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.internals import internal
 from icefield.libraries.sklearn.nesting import core, handed_on_to, is_pipeline
-
-USE_RESPONSE = 'use scale="response"'
 
 # Regressors that predict a sum (or an average of leaves) directly: their margin is the prediction.
 _LINK_FREE_MODULES = (
@@ -30,14 +28,18 @@ _LINK_FREE_MODULES = (
 )  # fmt: skip
 
 _WHY_NO_MARGIN = {
-    "RandomForestClassifier": "its probabilities are averages of leaf fractions",
-    "ExtraTreesClassifier": "its probabilities are averages of leaf fractions",
-    "DecisionTreeClassifier": "its probabilities are leaf fractions",
-    "ExtraTreeClassifier": "its probabilities are leaf fractions",
-    "KNeighborsClassifier": "its probabilities are the neighbours' votes",
-    "RadiusNeighborsClassifier": "its probabilities are the neighbours' votes",
-    "BaggingClassifier": "its probabilities are averages over its members",
-    "VotingClassifier": "its probabilities are averages over its members",
+    **dict.fromkeys(
+        ("RandomForestClassifier", "ExtraTreesClassifier"), "its probabilities are averages of leaf fractions"
+    ),
+    **dict.fromkeys(
+        ("DecisionTreeClassifier", "ExtraTreeClassifier"), "its probabilities are leaf fractions"
+    ),
+    **dict.fromkeys(
+        ("KNeighborsClassifier", "RadiusNeighborsClassifier"), "its probabilities are the neighbours' votes"
+    ),
+    **dict.fromkeys(
+        ("BaggingClassifier", "VotingClassifier"), "its probabilities are averages over its members"
+    ),
     "CalibratedClassifierCV": "its probabilities are calibrated averages",
     "StackingClassifier": "its final estimator offers none",
 }
@@ -58,11 +60,8 @@ def raw_answer(model: Any, kind: str) -> tuple[Answer, str]:
     found = _margin(model, kind)
     if found is None:
         reason = _WHY_NO_MARGIN.get(type_name(model), "it offers no number before its link")
-        raise ModelError(
-            complaint(
-                "scale", f"cannot be 'raw': {type_name(model)} has no margin; {reason}", hint=USE_RESPONSE
-            )
-        )
+        problem = f"cannot be 'raw': {type_name(model)} has no margin; {reason}"
+        raise ModelError.about("scale", problem, hint='use scale="response"')
     return found
 
 
@@ -93,14 +92,12 @@ def has_log_link(model: Any) -> bool:
     inner = core(model)
     library = library_of(inner)
     if library is not None and library.knows_margin and inner is not model:
-        positive: bool = library.predictions.adapt(inner, "response").positive
-        return positive
-    model = inner
-    if comes_from(model, "statsmodels"):
-        found = _linear_predictor(model)
+        return library.predictions.adapt(inner, "response").positive
+    if comes_from(inner, "statsmodels"):
+        found = _linear_predictor(inner)
         return found is not None and found[1] == LOG_OF_PREDICTION
-    loss = getattr(model, "_base_loss", None) or getattr(model, "_loss", None)
-    return _link_label(loss) == LOG_OF_PREDICTION or getattr(model, "out_activation_", None) == "exp"
+    loss = getattr(inner, "_base_loss", None) or getattr(inner, "_loss", None)
+    return _link_label(loss) == LOG_OF_PREDICTION or getattr(inner, "out_activation_", None) == "exp"
 
 
 def _linear_predictor(model: Any) -> tuple[Answer, str] | None:
@@ -111,9 +108,8 @@ def _linear_predictor(model: Any) -> tuple[Answer, str] | None:
     label = _LINEAR_PREDICTORS.get(kind)
     if kind == "GLM":
         link = type_name(getattr(getattr(model, "family", None), "link", None)).casefold()
-        label = {"logit": "log-odds", "log": LOG_OF_PREDICTION, "identity": "prediction"}.get(
-            link, "linear predictor"
-        )
+        known = {"logit": "log-odds", "log": LOG_OF_PREDICTION, "identity": "prediction"}
+        label = known.get(link, "linear predictor")
     return None if label is None else (partial(model.predict, which="linear"), label)
 
 

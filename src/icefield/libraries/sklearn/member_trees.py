@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table, table_of
 from icefield.forest import links
 from icefield.forest.combine import weighted_sum
 from icefield.forest.encode import Encoder, Numbers, check_numeric, check_width
 from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.libraries.reading import read
 from icefield.libraries.sklearn.internals import internal
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 # Transformers whose inverse treats every prediction by itself.
 ROW_WISE_TRANSFORMERS = (
@@ -63,11 +61,8 @@ def read_voting(model: Any, table: Table) -> TreeModel:
     if is_classifier and model.voting != "soft":
         raise CannotRead(f"VotingClassifier with voting={model.voting!r} counts labels")
     members = [read(member, table) for member in model.estimators_]
-    weights = (
-        np.ones(len(members))
-        if model.weights is None
-        else np.asarray(internal(model, "_weights_not_none"), float)
-    )
+    given = model.weights is not None
+    weights = np.asarray(internal(model, "_weights_not_none") if given else np.ones(len(members)), float)
     n_response = len(model.classes_) if is_classifier else 1
     for member in members:
         if _n_response(member) != n_response:
@@ -79,7 +74,7 @@ def read_voting(model: Any, table: Table) -> TreeModel:
 def read_bagging(model: Any, table: Table) -> TreeModel:
     """An average over members that each see their own columns, as a plain numeric matrix."""
     check_width(table, model.n_features_in_)
-    check_numeric(table.slice(0, min(table.n_rows, 100)))
+    check_numeric(table)
     is_classifier = hasattr(model, "classes_")
     members, targets = [], []
     for estimator, features in zip(model.estimators_, model.estimators_features_):
@@ -95,8 +90,6 @@ def read_bagging(model: Any, table: Table) -> TreeModel:
 
 def _read_on_columns(estimator: Any, names: list[Any]) -> TreeModel:
     """Read a member on a matrix of some columns, then name those columns as the table does."""
-    from icefield.data.frame import table_of
-
     inner = read(estimator, table_of(np.zeros((1, len(names)))))
     encode = inner.encode
     if inner.source != "scikit-learn" or not isinstance(encode, Encoder):

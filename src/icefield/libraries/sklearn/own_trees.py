@@ -11,22 +11,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
 from icefield.forest import links
-from icefield.forest.build import Nodes, assemble, members_of
-from icefield.forest.encode import Encoder, Numbers, Rule, check_numeric, check_width, levels_in_order
+from icefield.forest.build import Nodes, members_of, tree_model
+from icefield.forest.encode import Encoder, Numbers, check_numeric, check_width, levels_in_order
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
 from icefield.libraries.sklearn.internals import internal
 
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-
 SOURCE = "scikit-learn"
+LINKS = {
+    **dict.fromkeys(
+        ("HalfSquaredError", "AbsoluteError", "PinballLoss", "HuberLoss", "HalfTweedieLossIdentity"), links.identity()
+    ),
+    **dict.fromkeys(("HalfPoissonLoss", "HalfGammaLoss", "HalfTweedieLoss"), links.exponential()),
+    "HalfBinomialLoss": links.two_columns(links.logistic()),
+    "ExponentialLoss": links.two_columns(links.logistic(2.0)),  # its raw scale is half the log odds
+    "HalfMultinomialLoss": links.softmax(),
+}  # fmt: skip
 UNWEIGHTED = "HistGradientBoosting was fitted with sample weights and stores how many rows each node saw, not their weight"
 
 
@@ -52,19 +59,9 @@ def read_gradient_boosting(model: Any, table: Table) -> TreeModel:
     base = internal(model, "_raw_predict_init")(np.zeros((1, model.n_features_in_), np.float32)).ravel()
     encode = _float32_encoder(table, refuse_missing=True)
     is_classifier = hasattr(model, "classes_")
-    return TreeModel(
-        forest=assemble(
-            nodes,
-            tree_root=root,
-            tree_output=np.arange(len(trees)) % n_outputs,
-            base=base,
-            n_columns=len(table.names),
-        ),
-        encode=encode,
-        drives=encode.drives,
-        link=_loss_link(internal(model, "_loss")) if is_classifier else links.identity(),
-        source=SOURCE,
-    )
+    link = _loss_link(internal(model, "_loss")) if is_classifier else links.identity()
+    outputs = np.arange(len(trees)) % n_outputs
+    return tree_model(nodes, encode, link, SOURCE, tree_root=root, tree_output=outputs, base=base)
 
 
 def read_hist_gradient_boosting(model: Any, table: Table) -> TreeModel:
@@ -74,16 +71,16 @@ def read_hist_gradient_boosting(model: Any, table: Table) -> TreeModel:
     predictors = [predictor for iteration in internal(model, "_predictors") for predictor in iteration]
     n_outputs = model.n_trees_per_iteration_
     sizes = [len(predictor.nodes) for predictor in predictors]
-    root = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+    root = np.cumsum([0, *sizes[:-1]])
     records = _joined([predictor.nodes for predictor in predictors])
     start = np.repeat(root, sizes)
     is_split = records["is_leaf"] == 0
     is_set = is_split & (records["is_categorical"] == 1)
 
     bitsets = [predictor.raw_left_cat_bitsets for predictor in predictors]
-    first_set = np.concatenate([[0], np.cumsum([len(bits) for bits in bitsets])])[:-1]
+    first_set = np.cumsum([0, *(len(bits) for bits in bitsets[:-1])])
     set_number = np.where(is_set, np.repeat(first_set, sizes) + records["bitset_idx"], -1)
-    nodes = Nodes.of(
+    nodes = Nodes(
         column=records["feature_idx"],
         threshold=np.where(is_set, 0.0, records["num_threshold"]),
         missing_left=records["missing_go_to_left"],
@@ -93,21 +90,12 @@ def read_hist_gradient_boosting(model: Any, table: Table) -> TreeModel:
         weight=records["count"],
         set_number=set_number,
     )
-    return TreeModel(
-        forest=assemble(
-            nodes,
-            tree_root=root,
-            tree_output=np.arange(len(predictors)) % n_outputs,
-            base=np.asarray(internal(model, "_baseline_prediction")).ravel(),
-            n_columns=len(table.names),
-            sets=[members_of(row) for bits in bitsets for row in bits],
-        ),
-        encode=encode,
-        drives=encode.drives,
-        link=_loss_link(internal(model, "_loss")),
-        source=SOURCE,
-        no_training_weights=UNWEIGHTED if getattr(model, "_fitted_with_sw", False) else "",
-    )
+    found = tree_model(
+        nodes, encode, _loss_link(internal(model, "_loss")), SOURCE,
+        tree_root=root, tree_output=np.arange(len(predictors)) % n_outputs,
+        base=np.asarray(internal(model, "_baseline_prediction")), sets=[members_of(row) for bits in bitsets for row in bits],
+    )  # fmt: skip
+    return replace(found, no_training_weights=UNWEIGHTED if getattr(model, "_fitted_with_sw", False) else "")
 
 
 def _joined(records: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -125,37 +113,22 @@ def read_isolation_forest(model: Any, table: Table) -> TreeModel:
 
     check_width(table, model.n_features_in_)
     trees = [estimator.tree_ for estimator in model.estimators_]
-    depths = [
-        (steps + extra - 1.0)[:, None]
-        for steps, extra in zip(
-            internal(model, "_decision_path_lengths"), internal(model, "_average_path_length_per_tree")
-        )
-    ]
-    columns = None
-    if internal(model, "_max_features") != model.n_features_in_:
-        columns = model.estimators_features_
+    steps, extra = internal(model, "_decision_path_lengths"), internal(model, "_average_path_length_per_tree")
+    depths = [(own + more - 1.0)[:, None] for own, more in zip(steps, extra)]
+    of_all = internal(model, "_max_features") == model.n_features_in_
+    columns = None if of_all else model.estimators_features_
     nodes, root = _nodes(trees, depths, columns)
     if table.library == "sparse":
         # scikit-learn's walk of sparse rows only compares, so that NaN goes right at every split.
-        nodes = replace(nodes, missing_left=np.zeros(nodes.size, bool))
+        nodes.missing_left = np.zeros(nodes.size, bool)
     typical = float(_average_path_length([internal(model, "_max_samples")])[0])
     encode = _float32_encoder(table, refuse_infinite=False)
     # An outlier detector's score is its response on both scales; the sum of its trees is a path length.
     score = links.anomaly(len(trees) * typical, float(model.offset_))
-    return TreeModel(
-        forest=assemble(
-            nodes,
-            tree_root=root,
-            tree_output=np.zeros(len(trees)),
-            base=np.zeros(1),
-            n_columns=len(table.names),
-        ),
-        encode=encode,
-        drives=encode.drives,
-        link=score,
-        source=SOURCE,
-        raw_link=score,
+    found = tree_model(
+        nodes, encode, score, SOURCE, tree_root=root, tree_output=np.zeros(len(trees)), base=np.zeros(1)
     )
+    return replace(found, raw_link=score)
 
 
 def _takes_missing(tree: Any) -> bool:
@@ -174,18 +147,9 @@ def _averaged(members: list[Any], model: Any, table: Table) -> TreeModel:
     width = values[0].shape[1]
     accepts_missing = _takes_missing(members[0]) and table.library != "sparse"
     encode = _float32_encoder(table, refuse_missing=not accepts_missing)
-    return TreeModel(
-        forest=assemble(
-            nodes,
-            tree_root=root,
-            tree_output=np.full(len(trees), -1 if width > 1 else 0),
-            base=np.zeros(width),
-            n_columns=len(table.names),
-        ),
-        encode=encode,
-        drives=encode.drives,
-        link=links.identity(),
-        source=SOURCE,
+    outputs = np.full(len(trees), -1 if width > 1 else 0)
+    return tree_model(
+        nodes, encode, links.identity(), SOURCE, tree_root=root, tree_output=outputs, base=np.zeros(width)
     )
 
 
@@ -207,7 +171,7 @@ def _nodes(
 ) -> tuple[Nodes, NDArray[np.int64]]:
     """All nodes of several ``tree_`` objects, and their roots."""
     sizes = [tree.node_count for tree in trees]
-    root = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+    root = np.cumsum([0, *sizes[:-1]])
     start = np.repeat(root, sizes)
     left = np.concatenate([tree.children_left for tree in trees])
     right = np.concatenate([tree.children_right for tree in trees])
@@ -215,7 +179,7 @@ def _nodes(
     column = [tree.feature for tree in trees]
     if columns is not None:
         column = [np.asarray(names)[np.maximum(own, 0)] for names, own in zip(columns, column)]
-    nodes = Nodes.of(
+    nodes = Nodes(
         column=np.concatenate(column),
         threshold=np.concatenate([tree.threshold for tree in trees]),
         missing_left=np.concatenate([tree.missing_go_to_left for tree in trees]),
@@ -228,32 +192,29 @@ def _nodes(
 
 
 def _float32_encoder(table: Table, refuse_missing: bool = False, refuse_infinite: bool = True) -> Encoder:
-    check_numeric(table.slice(0, min(table.n_rows, 100)))
+    check_numeric(table)
     rule = Numbers(float32=True, refuse_missing=refuse_missing, refuse_infinite=refuse_infinite)
     return Encoder(table.names, (rule,) * len(table.names))
 
 
 def _hist_encoder(model: Any, table: Table) -> Encoder:
     """The model's own preprocessing: categories to codes and to the front, numbers after them."""
-    head = table.slice(0, min(table.n_rows, 100))
     numbers = Numbers()
     if internal(model, "_preprocessor") is None:
-        check_numeric(head)
+        check_numeric(table)
         return Encoder(table.names, (numbers,) * len(table.names))
     is_category = np.asarray(model.is_categorical_)
     codes = internal(model, "_preprocessor").named_transformers_["encoder"].categories_
     first, then = np.flatnonzero(is_category), np.flatnonzero(~is_category)
-    check_numeric(head, then)
-    rules: list[Rule] = []
-    for levels in codes:
-        known = [level for level in levels.tolist() if not _is_missing(level)]
-        rules.append(levels_in_order(known, unknown_is_missing=True, refuse_infinite=True))
-    rules += [numbers] * len(then)
-    return Encoder(tuple(table.names[i] for i in [*first, *then]), tuple(rules))
-
-
-def _is_missing(level: Any) -> bool:
-    return level is None or level != level
+    check_numeric(table, then)
+    rules = [
+        levels_in_order(
+            [level for level in levels.tolist() if level is not None and level == level],
+            unknown_is_missing=True, refuse_infinite=True,
+        )
+        for levels in codes
+    ]  # fmt: skip
+    return Encoder(tuple(table.names[i] for i in [*first, *then]), (*rules, *[numbers] * len(then)))
 
 
 def _check_constant_start(model: Any) -> None:
@@ -270,14 +231,6 @@ def _check_constant_start(model: Any) -> None:
 
 def _loss_link(loss: Any) -> Link:
     name = type(loss).__name__
-    if name in ("HalfSquaredError", "AbsoluteError", "PinballLoss", "HuberLoss", "HalfTweedieLossIdentity"):
-        return links.identity()
-    if name in ("HalfPoissonLoss", "HalfGammaLoss", "HalfTweedieLoss"):
-        return links.exponential()
-    if name == "HalfBinomialLoss":
-        return links.two_columns(links.logistic())
-    if name == "ExponentialLoss":  # its raw scale is half the log odds
-        return links.two_columns(links.logistic(2.0))
-    if name == "HalfMultinomialLoss":
-        return links.softmax()
-    raise CannotRead(f"the scikit-learn loss {name} is not known")
+    if name not in LINKS:
+        raise CannotRead(f"the scikit-learn loss {name} is not known")
+    return LINKS[name]

@@ -10,18 +10,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table, table_of
 from icefield.forest.encode import RefusedValue
 from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.libraries.reading import read
+from icefield.libraries.sklearn.column_ways import passes_through
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,6 @@ class AfterTransform:
     encode: Callable[[Table], NDArray[np.float64]]
 
     def __call__(self, table: Table) -> NDArray[np.float64]:
-        from icefield.data.frame import table_of
-
         try:
             transformed = table_of(self.split.transform(table))
         except Exception as error:
@@ -50,9 +47,7 @@ class AfterTransform:
 
 def read_pipeline(model: Any, table: Table) -> TreeModel:
     """Read a fitted pipeline that ends in something that can be read itself."""
-    from icefield.data.frame import table_of
-
-    if all(step is None or step == "passthrough" for _, step in model.steps[:-1]):
+    if all(passes_through(step) for _, step in model.steps[:-1]):
         return read(model.steps[-1][1], table)
     head = table.slice(0, min(table.n_rows, 100))
     try:

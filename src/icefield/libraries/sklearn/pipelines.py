@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table, table_of
 from icefield.libraries.adapter import type_name
 from icefield.libraries.sklearn.column_ways import (
     UnknownTransformer,
@@ -25,9 +26,6 @@ from icefield.libraries.sklearn.column_ways import (
     trace,
 )
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,8 @@ def split_pipeline(model: Any, table: Table) -> SplitPipeline | NoSplit:
     steps = [step for _, step in model.steps[:-1] if not passes_through(step)]
     if not steps:
         return NoSplit("the pipeline has no transformer")
+    levels = [[frozenset([i]) for i in range(len(table.names))]]
     try:
-        levels = [[frozenset([i]) for i in range(len(table.names))]]
         for step in steps:
             levels.append(compose(levels[-1], trace(step, len(levels[-1]))))
     except UnknownTransformer as unknown:
@@ -96,7 +94,7 @@ class SplitPipeline:
 
     def transform(self, table: Table) -> Any:
         """What the final estimator gets for these rows."""
-        return self.after(table.native, 0, len(self.steps))
+        return self.after(table.native, 0)
 
     def crossing(self, table: Table, moving: Iterable[Any]) -> Crossing:
         """Transform rows once, ready to be crossed with grid points of the moving columns."""
@@ -104,7 +102,7 @@ class SplitPipeline:
         level = max(i for i, sources in enumerate(self.levels) if not _mixes(sources, moved))
         return Crossing(self, table, moved, level)
 
-    def after(self, rows: Any, start: int, stop: int) -> Any:
+    def after(self, rows: Any, start: int, stop: int | None = None) -> Any:
         """Rows that have passed the first `start` transformers, taken through the next ones."""
         for step in self.steps[start:stop]:
             rows = step.transform(rows)
@@ -120,7 +118,6 @@ class Crossing:
 
     def __init__(self, split: SplitPipeline, table: Table, moved: frozenset[int], level: int) -> None:
         self.split, self.table, self.moved, self.level = split, table, moved, level
-        self.n_rows = table.n_rows
         self._rows = split.after(table.native, 0, level)
         self._branches = self._mixing_branches()
         if self._branches:
@@ -131,15 +128,13 @@ class Crossing:
 
     def at(self, points: Mapping[Any, NDArray[Any]]) -> Any:
         """What the final estimator gets for every row at every grid point, grid point by grid point."""
-        split, size = self.split, len(next(iter(points.values())))
+        size = len(next(iter(points.values())))
         if self._branches:
-            rows = self._with_branches(points, size)
-            return split.after(rows, self.level + 1, len(split.steps))
+            return self.split.after(self._with_branches(points, size), self.level + 1)
         if self.level == 0:
-            return split.after(self.table.crossed(points).native, 0, len(split.steps))
-        alone = self._alone(points, self.level)
-        rows = _crossed(self._rows, alone, self._driven, size)
-        return split.after(rows, self.level, len(split.steps))
+            return self.split.after(self.table.crossed(points).native, 0)
+        rows = _crossed(self._rows, self._alone(points, self.level), self._driven, size)
+        return self.split.after(rows, self.level)
 
     def _alone(self, points: Mapping[Any, NDArray[Any]], level: int) -> Any:
         """The grid points transformed in one row's company, which columns that move alone ignore."""
@@ -150,11 +145,11 @@ class Crossing:
         split = self.split
         if self.level != 0 or not split.steps or type_name(split.steps[0]) != "ColumnTransformer":
             return []
-        outputs = split.levels[1]
-        mixing = []
-        for transformer, columns, where in branches(split.steps[0], len(split.columns)):
-            if _mixes(outputs[where], self.moved):
-                mixing.append((transformer, [split.columns[i] for i in columns], where))
+        mixing = [
+            (transformer, [split.columns[i] for i in columns], where)
+            for transformer, columns, where in branches(split.steps[0])
+            if _mixes(split.levels[1][where], self.moved)
+        ]
         whole = sum(len(columns) for _, columns, _ in mixing) == len(split.columns)
         dense = isinstance(split.steps[0].transform(self.table.slice(0, 1).native), np.ndarray)
         return mixing if dense and not whole else []
@@ -186,27 +181,15 @@ def _crossed(rows: Any, alone: Any, driven: list[int], size: int) -> Any:
     """Every row at every grid point: driven columns from the points, the others from the rows."""
     if hasattr(rows, "tocsr"):
         return _crossed_sparse(rows, alone, driven, size)
-    from icefield.data.frame import table_of
-
-    table, values = table_of(rows), table_of(alone)
-    if not driven:
-        return table.take(np.tile(np.arange(table.n_rows), size)).native
-    if table.library == "numpy":
+    table = table_of(rows)
+    if driven and table.library == "numpy":
         return table.crossed({i: np.asarray(alone)[:, i] for i in driven}).native
-    names = [table.names[i] for i in driven]
-    return _frame_crossed(table, values, names, size)
-
-
-def _frame_crossed(table: Table, values: Table, names: list[Any], size: int) -> Any:
-    """Frames keep their dtypes: both sides are repeated natively and the driven columns put in place."""
     still = table.take(np.tile(np.arange(table.n_rows), size))
-    spread = values.take(np.repeat(np.arange(size), table.n_rows))
-    if table.library == "pandas":
-        frame = still.native.copy()
-        for name in names:
-            frame[name] = spread.native[name].array
-        return frame
-    return still.native.with_columns([spread.native.get_column(name) for name in names])
+    if not driven:
+        return still.native
+    # Frames keep their dtypes: both sides are repeated natively and the driven columns put in place.
+    spread = table_of(alone).take(np.repeat(np.arange(size), table.n_rows))
+    return still.with_columns_of([table.names[i] for i in driven], spread).native
 
 
 def _crossed_sparse(still: Any, alone: Any, driven: list[int], size: int) -> Any:

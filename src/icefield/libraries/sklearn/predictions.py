@@ -7,12 +7,14 @@ raw scale, where each family keeps its margin in another place, is read in `marg
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from icefield.errors import ModelError, complaint
+from icefield.data.frame import Table
+from icefield.errors import ModelError
 from icefield.libraries.adapter import (
     Adapter,
     ByClass,
@@ -26,9 +28,6 @@ from icefield.libraries.sklearn.few_rows import asking
 from icefield.libraries.sklearn.margins import has_log_link, raw_answer
 from icefield.libraries.sklearn.nesting import core
 from icefield.libraries.sklearn.threads import gains_by_threads
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 def adapt(model: Any, scale: str) -> Adapter:
@@ -46,12 +45,9 @@ def adapt(model: Any, scale: str) -> Adapter:
         naming = ByClass(labels) if labels is not None else SingleOrNumbered("prediction", stem="component ")
         answer, label = model.predict_proba, "probability"
     elif kind == "clusterer":
-        raise ModelError(
-            complaint(
-                "model", f"is a clusterer ({type_name(model)}): cluster numbers are names, not quantities",
-                hint="pass a function, for example lambda X: model.transform(X)[:, 0]",
-            )
-        )  # fmt: skip
+        problem = f"is a clusterer ({type_name(model)}): cluster numbers are names, not quantities"
+        hint = "pass a function, for example lambda X: model.transform(X)[:, 0]"
+        raise ModelError.about("model", problem, hint=hint)
     elif hasattr(model, "predict"):
         answer, naming, label = model.predict, _naming(model, kind), "prediction"
     else:
@@ -75,10 +71,10 @@ def estimator_kind(model: Any) -> str:
     declared = None
     tags = getattr(model, "__sklearn_tags__", None)
     if callable(tags):
-        try:
+        with suppress(
+            Exception
+        ):  # a custom estimator may inherit tags it cannot answer; its methods still speak
             declared = tags().estimator_type
-        except Exception:  # a custom estimator may inherit tags it cannot answer; its methods still speak
-            declared = None
     declared = declared or getattr(model, "_estimator_type", None)
     if declared == "outlier_detector":
         return "outlier detector"
@@ -89,11 +85,9 @@ def estimator_kind(model: Any) -> str:
 
 def fitted_columns(model: Any) -> tuple[tuple[Any, ...] | None, int | None]:
     """Names (or None) and number (or None) of the columns an estimator was fitted on."""
-    names = _quiet(model, "feature_names_in_")
-    count = _quiet(model, "n_features_in_")
-    columns = plain_labels(names) if names is not None else None
-    if columns is not None:
-        return columns, len(columns)
+    names, count = _quiet(model, "feature_names_in_"), _quiet(model, "n_features_in_")
+    if names is not None:
+        return plain_labels(names), len(plain_labels(names))
     return None, int(count) if isinstance(count, (int, np.integer)) else None
 
 
@@ -113,14 +107,10 @@ def _misread_library(model: Any, table: Table) -> str | None:
 
 def _outlier_score(model: Any) -> tuple[Any, Naming, str]:
     if not hasattr(model, "decision_function"):
-        hint = (
-            "build it with novelty=True" if hasattr(model, "novelty") else "pass a function that scores rows"
-        )
-        raise ModelError(
-            complaint(
-                "model", f"is an outlier detector ({type_name(model)}) that cannot score new rows", hint=hint
-            )
-        )
+        novelty = hasattr(model, "novelty")
+        hint = "build it with novelty=True" if novelty else "pass a function that scores rows"
+        problem = f"is an outlier detector ({type_name(model)}) that cannot score new rows"
+        raise ModelError.about("model", problem, hint=hint)
     return model.decision_function, SingleOrNumbered("score"), "anomaly score (higher is more normal)"
 
 
@@ -134,21 +124,13 @@ def _class_answer(model: Any) -> tuple[Any, Naming, str]:
         raise _cannot_predict(model)
     labels = getattr(model, "classes_", None)
     if labels is not None and np.asarray(labels, dtype=object).dtype.kind == "O":
-        flat = [
-            label
-            for part in (labels if isinstance(labels, list) else [labels])
-            for label in plain_labels(part)
-        ]
+        parts = labels if isinstance(labels, list) else [labels]
+        flat = [label for part in parts for label in plain_labels(part)]
         if any(not isinstance(label, (bool, int, float)) for label in flat):
-            raise ModelError(
-                complaint(
-                    "model",
-                    f"is a classifier ({type_name(model)}) that only predicts labels ({flat[0]!r}, ...), "
-                    "which cannot be averaged",
-                    hint="use a classifier with predict_proba, or pass a function such as "
-                    f"lambda X: model.predict(X) == {flat[-1]!r}",
-                )
-            )
+            problem = f"is a classifier ({type_name(model)}) that only predicts labels ({flat[0]!r}, ...), which cannot be averaged"
+            function = f"lambda X: model.predict(X) == {flat[-1]!r}"
+            hint = f"use a classifier with predict_proba, or pass a function such as {function}"
+            raise ModelError.about("model", problem, hint=hint)
     return model.predict, SingleOrNumbered("prediction"), "predicted class"
 
 
@@ -170,17 +152,13 @@ def _margin_naming(model: Any, kind: str) -> Naming:
 
 def _labels_are_independent(model: Any) -> bool:
     """Whether two columns are two labels that may both hold, and not the two sides of one question."""
-    if getattr(model, "multilabel_", False):
-        return True
     logistic = getattr(model, "out_activation_", None) == "logistic"
-    return logistic and getattr(model, "n_outputs_", 1) > 1
+    return bool(getattr(model, "multilabel_", False) or (logistic and getattr(model, "n_outputs_", 1) > 1))
 
 
 def _cannot_predict(model: Any) -> ModelError:
     what = "only transforms" if hasattr(model, "transform") else "has no predict"
-    return ModelError(
-        complaint(
-            "model", f"{what}: {type_name(model)} gives no predictions",
-            hint="pass a fitted model with predict, or a function from rows to numbers",
-        )
-    )  # fmt: skip
+    problem = f"{what}: {type_name(model)} gives no predictions"
+    return ModelError.about(
+        "model", problem, hint="pass a fitted model with predict, or a function from rows to numbers"
+    )

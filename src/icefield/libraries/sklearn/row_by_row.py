@@ -100,15 +100,13 @@ def is_row_by_row(model: Any, is_known: Callable[[Any], bool]) -> bool:
         return False
     name = type_name(model)
     if name == "FunctionTransformer":
-        return _is_of_single_rows(model.func, model.kw_args) and _is_of_single_rows(
-            model.inverse_func, model.inv_kw_args
-        )
+        both = ((model.func, model.kw_args), (model.inverse_func, model.inv_kw_args))
+        return all(_is_of_single_rows(*function) for function in both)
     if name == "DummyClassifier":
         return model.strategy in NOT_AT_RANDOM
-    if name in COMPOSED:
-        return all(hasattr(model, held) for held in COMPOSED[name]) and all(
-            is_known(part) for held in COMPOSED[name] for part in _parts(getattr(model, held))
-        )
+    if name in COMPOSED:  # an attribute that is not there says that it is not known
+        held = [getattr(model, attribute) for attribute in COMPOSED[name]]
+        return all(is_known(part) for own in held for part in _parts(own))
     return not any(_is_users_function(*setting) for setting in vars(model).items())
 
 
@@ -123,9 +121,8 @@ def _parts(held: Any) -> Iterator[Any]:
 
 def _is_users_function(name: str, value: Any) -> bool:
     """Whether a setting is a function, which may be handed many rows at once: weights, kernels, distances, tokens."""
-    if name in ONLY_FOR_FITTING or name.endswith("_") or name.startswith("_"):
-        return False
-    if not callable(value) or isinstance(value, type):
+    is_setting = name not in ONLY_FOR_FITTING and not name.endswith("_") and not name.startswith("_")
+    if not is_setting or not callable(value) or isinstance(value, type):
         return False
     if type(value).__module__ != KERNELS:
         return True

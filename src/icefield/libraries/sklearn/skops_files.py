@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from icefield.errors import complaint
 from icefield.libraries.child_process import limit_memory
 from icefield.libraries.class_path import class_path
 from icefield.libraries.native_files import LoadError, check_fits, cut, first_line, needed, tried_in_child
@@ -30,9 +29,8 @@ def load_skops(file: Path, trust: Sequence[str]) -> Any:
             check_fits(sum(entry.file_size for entry in archive.infolist()), "its contents")
         unknown = [t for t in skops.get_untrusted_types(file=str(file)) if t not in (*TREES, *trust)]
     except Exception as error:
-        raise LoadError(
-            complaint("MODEL", "is not a readable skops file", str(file), first_line(error))
-        ) from error
+        problem = "is not a readable skops file"
+        raise LoadError.about("MODEL", problem, str(file), first_line(error)) from error
     if unknown:
         wanted = " ".join(f"--trust {cut(name, 80)}" for name in unknown[:5])
         raise LoadError(
@@ -43,7 +41,7 @@ def load_skops(file: Path, trust: Sequence[str]) -> Any:
     try:
         return skops.load(str(file), trusted=_trusted(skops, file, trust))
     except Exception as error:
-        raise LoadError(complaint("MODEL", "could not be loaded", str(file), first_line(error))) from error
+        raise LoadError.about("MODEL", "could not be loaded", str(file), first_line(error)) from error
 
 
 def _trusted(skops: Any, file: Path, trust: Sequence[str]) -> list[str]:

@@ -63,14 +63,9 @@ def is_quiet(part: Any) -> bool:
 
 def is_tree_search(model: Any) -> bool:
     """Whether an estimator looks for neighbours in a tree, which `search_privately` can do."""
-    return (
-        _is_sklearns_own(model)
-        and type_name(model) in NEIGHBOURS
-        and getattr(model, "_fit_method", None) in ("kd_tree", "ball_tree")
-        and hasattr(model, "_tree")
-        and hasattr(model, "_fit_X")
-        and _checks_rows()
-    )
+    in_tree = getattr(model, "_fit_method", None) in ("kd_tree", "ball_tree")
+    is_known = _is_sklearns_own(model) and type_name(model) in NEIGHBOURS and in_tree
+    return is_known and hasattr(model, "_tree") and hasattr(model, "_fit_X") and _checks_rows()
 
 
 def search_bytes(searcher: Any, unknown: int) -> int:

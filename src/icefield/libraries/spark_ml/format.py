@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.forest.build import Nodes, assemble
+from icefield.forest.build import NO_TEST, Test, assemble, walked
 from icefield.forest.form import Forest
 from icefield.libraries.spark_ml.stages import NotKnown
 
@@ -27,39 +27,23 @@ def java(model: Any) -> Any:
     return model._java_obj  # noqa: SLF001
 
 
-class _TreeWalk:
-    """The nodes of trees as they are walked, children after parents."""
+class _NodeReader:
+    """Nodes as they are read; `sizes` are, by column that is split by categories, how many there are."""
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = n_classes
-        self.rows: list[
-            tuple[int, float, bool, int]
-        ] = []  # column, threshold, whether missing goes left, number of the set
-        self.children: list[list[int]] = []
-        self.values: list[Any] = []
         self.sets: list[np.ndarray[Any, Any]] = []
-        self.sizes: dict[int, int] = {}  # by column that is split by categories, how many there are
+        self.sizes: dict[int, int] = {}
         self._numeric: set[int] = set()
 
-    def tree(self, root: Any, weight: float) -> int:
-        """Walk a tree; the number of its root."""
-        first, waiting = len(self.rows), [(root, -1, 0)]
-        while waiting:
-            node, parent, side = waiting.pop()
-            number = len(self.rows)
-            if parent >= 0:
-                self.children[parent][side] = number
-            self.children.append([-1, -1])
-            if node.numDescendants() == 0:
-                self.rows.append((0, 0.0, False, -1))
-                self.values.append(self._value(node, weight))
-                continue
-            self.rows.append(self._test(node.split()))
-            self.values.append(np.zeros(self.n_classes) if self.n_classes else 0.0)
-            waiting += [(node.rightChild(), number, 1), (node.leftChild(), number, 0)]
-        return first
+    def __call__(self, weighted: tuple[Any, float]) -> tuple[Test, Any, float, list[tuple[Any, float]]]:
+        node, weight = weighted
+        if node.numDescendants() == 0:
+            return NO_TEST, self._value(node, weight), np.nan, []
+        below = [(node.leftChild(), weight), (node.rightChild(), weight)]
+        return self._test(node.split()), 0.0, np.nan, below
 
-    def _test(self, split: Any) -> tuple[int, float, bool, int]:
+    def _test(self, split: Any) -> Test:
         column = int(split.featureIndex())
         if column not in self._numeric and column not in self.sizes:
             if split.getClass().getSimpleName() == "CategoricalSplit":
@@ -80,22 +64,6 @@ class _TreeWalk:
             raise NotKnown("a leaf of the Spark model has no rows")
         return counts / counts.sum() * weight
 
-    def forest(self, roots: list[int], n_columns: int) -> Forest:
-        column, threshold, missing_left, set_number = map(np.array, zip(*self.rows))
-        children = np.array(self.children)
-        nodes = Nodes.of(
-            column=column, threshold=threshold, missing_left=missing_left, set_number=set_number,
-            left=children[:, 0], right=children[:, 1], value=np.array(self.values),
-        )  # fmt: skip
-        return assemble(
-            nodes,
-            tree_root=np.array(roots),
-            tree_output=np.full(len(roots), -1 if self.n_classes else 0),
-            base=np.zeros(max(1, self.n_classes)),
-            n_columns=n_columns,
-            sets=self.sets,
-        )
-
 
 def forest_of(
     trees: list[Any], weights: list[float], n_columns: int, n_classes: int
@@ -104,6 +72,10 @@ def forest_of(
 
     `n_classes` is 0 where leaves hold a prediction; else they give each class's share of the leaf's rows.
     """
-    reading = _TreeWalk(n_classes)
-    roots = [reading.tree(tree.rootNode(), weight) for tree, weight in zip(trees, weights, strict=True)]
-    return reading.forest(roots, n_columns), reading.sizes
+    read = _NodeReader(n_classes)
+    nodes, root = walked(zip([tree.rootNode() for tree in trees], weights, strict=True), read)
+    outputs, base = np.full(len(root), -1 if n_classes else 0), np.zeros(max(1, n_classes))
+    forest = assemble(
+        nodes, tree_root=root, tree_output=outputs, base=base, n_columns=n_columns, sets=read.sets
+    )
+    return forest, read.sizes

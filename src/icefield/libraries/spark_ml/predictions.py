@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from icefield.counts import counted
-from icefield.errors import ModelError, complaint
+from icefield.data.frame import table_of
+from icefield.errors import ModelError
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.spark_ml.standing_in import SparkMLModel, SparkMLTransforms, stand_in
-
-if TYPE_CHECKING:
-    from icefield.typing import Float
+from icefield.typing import Float
 
 __all__ = ["adapt", "stand_in"]
 
@@ -30,9 +29,8 @@ def _adapt_read(model: SparkMLModel, scale: str) -> Adapter:
     predictor = model.predictor
     classifier = predictor.kind == "classifier"
     if scale == "raw" and not predictor.raw_label:
-        raise ModelError(
-            complaint("scale", "cannot be 'raw': a single tree of Spark's counts its training rows there", hint='use scale="response"')
-        )  # fmt: skip
+        problem = "cannot be 'raw': a single tree of Spark's counts its training rows there"
+        raise ModelError.about("scale", problem, hint='use scale="response"')
     label = predictor.raw_label if scale == "raw" else "probability" if classifier else "prediction"
     return Adapter(
         kind=predictor.kind,
@@ -47,9 +45,7 @@ def _adapt_read(model: SparkMLModel, scale: str) -> Adapter:
 
 def _adapt_transforms(model: SparkMLTransforms, scale: str) -> Adapter:
     if scale == "raw":
-        raise ModelError(
-            complaint("scale", f"cannot be 'raw': {model.why}", model.name, 'use scale="response"')
-        )
+        raise ModelError.about("scale", f"cannot be 'raw': {model.why}", model.name, 'use scale="response"')
     classes = model.n_classes
     return Adapter(
         kind="classifier" if classes else "regressor",
@@ -70,6 +66,4 @@ def _naming(labels: tuple[Any, ...], n_classes: int) -> Naming:
 
 
 def _ask(model: SparkMLModel | SparkMLTransforms, scale: str, rows: Any) -> Float:
-    from icefield.data.frame import table_of
-
     return model.predict(table_of(rows), scale)

@@ -106,9 +106,8 @@ class Booster(Predictor):
     def predict(self, matrix: Float, scale: str) -> Float:
         library = library_of(self.native)
         assert library is not None
-        return np.asarray(library.predictions.adapt(self.native, scale).answer(matrix), np.float64).reshape(
-            len(matrix), -1
-        )
+        answer = library.predictions.adapt(self.native, scale).answer(matrix)
+        return np.asarray(answer, np.float64).reshape(len(matrix), -1)
 
 
 # --- from Spark's models -----------------------------------------------------------------------------------
@@ -130,26 +129,24 @@ def _trees(model: Any, *, kind: str, boosted: bool = False, single: bool = False
     classes = int(model.numClasses) if kind == "classifier" else 0
     weights = [float(weight) for weight in model.treeWeights] if boosted else [1.0 / len(trees)] * len(trees)
     forest, sizes = forest_of(trees, weights, int(model.numFeatures), 0 if boosted else classes)
-    if not classes:
-        return TreePredictor(kind, int(model.numFeatures), 0, "raw score", forest, sizes, links.identity())
-    if boosted:
+    label, link = "raw score", links.identity()
+    raw: Link | None = None
+    if classes and boosted:
         link = links.two_columns(links.logistic(2.0))
-        return TreePredictor(kind, int(model.numFeatures), classes, "raw score", forest, sizes, link)
-    label, raw = ("", None) if single else ("votes", links.scaled(float(len(trees))))
-    return TreePredictor(kind, int(model.numFeatures), classes, label, forest, sizes, links.identity(), raw)
+    elif classes:
+        label, raw = ("", None) if single else ("votes", links.scaled(float(len(trees))))
+    return TreePredictor(kind, int(model.numFeatures), classes, label, forest, sizes, link, raw)
 
 
-def _regression(model: Any) -> Predictor:
+def _regression(
+    model: Any, name: str = "identity", unlink: Callable[[Float], Float] | None = None
+) -> Predictor:
+    """One output, behind a link of this name."""
     coefficients = np.asarray(model.coefficients.toArray(), np.float64)[:, None]
     return Linear(
-        "regressor",
-        len(coefficients),
-        0,
-        "raw score",
-        coefficients,
-        np.array([float(model.intercept)]),
-        _same,
-    )
+        "regressor", len(coefficients), 0, "raw score", coefficients, np.array([float(model.intercept)]),
+        unlink or UNLINK[name], positive=name in ("log", "logit"),
+    )  # fmt: skip
 
 
 def _logistic(model: Any) -> Predictor:
@@ -166,54 +163,35 @@ def _logistic(model: Any) -> Predictor:
 def _generalized(model: Any) -> Predictor:
     if model.isDefined("offsetCol") and model.getOrDefault("offsetCol"):
         raise NotKnown("a GeneralizedLinearRegressionModel of Spark ML with an offset is not read")
-    coefficients = np.asarray(model.coefficients.toArray(), np.float64)[:, None]
     family = model.getOrDefault("family").lower()
     if family == "tweedie":
-        power = (
-            model.getOrDefault("linkPower")
-            if model.isDefined("linkPower")
-            else 1.0 - model.getOrDefault("variancePower")
-        )
-        name = "power"
-        unlink: Callable[[Float], Float] = partial(_power, power=float(power))
-    else:
-        usual = {"gaussian": "identity", "binomial": "logit", "poisson": "log", "gamma": "inverse"}[family]
-        name = (model.getOrDefault("link") if model.isDefined("link") else usual).lower()
-        if name not in UNLINK:
-            raise NotKnown(f"the link {name!r} of Spark ML is not read")
-        unlink = UNLINK[name]
-    return Linear(
-        "regressor", len(coefficients), 0, "raw score", coefficients, np.array([float(model.intercept)]), unlink,
-        positive=name in ("log", "logit"),
-    )  # fmt: skip
+        own = model.isDefined("linkPower")
+        power = model.getOrDefault("linkPower") if own else 1.0 - model.getOrDefault("variancePower")
+        return _regression(model, "power", partial(_power, power=float(power)))
+    usual = {"gaussian": "identity", "binomial": "logit", "poisson": "log", "gamma": "inverse"}[family]
+    name = (model.getOrDefault("link") if model.isDefined("link") else usual).lower()
+    if name not in UNLINK:
+        raise NotKnown(f"the link {name!r} of Spark ML is not read")
+    return _regression(model, name)
 
 
 def _xgboost(model: Any) -> Predictor:
     """The scikit-learn style model that one of XGBoost's models for Spark holds."""
     native = model._xgb_sklearn_model  # noqa: SLF001
-    booster = model.get_booster()
-    if hasattr(native, "classes_") and hasattr(native, "predict_proba"):
-        return Booster("classifier", booster.num_features(), int(native.n_classes_), "raw score", native)
-    return Booster("regressor", booster.num_features(), 0, "raw score", native)
-
-
-def _same(raw: Float) -> Float:
-    return raw
+    is_classifier = hasattr(native, "classes_") and hasattr(native, "predict_proba")
+    kind, classes = ("classifier", int(native.n_classes_)) if is_classifier else ("regressor", 0)
+    return Booster(kind, model.get_booster().num_features(), classes, "raw score", native)
 
 
 def _power(raw: Float, power: float) -> Float:
     return np.exp(raw) if power == 0 else raw ** (1.0 / power)
 
 
-def _inverted(raw: Float) -> Float:
-    return 1.0 / raw
-
-
 UNLINK: dict[str, Callable[[Float], Float]] = {
-    "identity": _same,
+    "identity": links.identity().apply,
     "log": np.exp,
     "logit": links.logistic().apply,
-    "inverse": _inverted,
+    "inverse": partial(np.divide, 1.0),
     "sqrt": np.square,
 }
 MODELS: dict[str, Callable[[Any], Predictor]] = {

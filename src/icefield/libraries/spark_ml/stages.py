@@ -7,22 +7,21 @@ drop, are refused.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from icefield.errors import ModelError, complaint
+from icefield.data.columns import Column
+from icefield.data.frame import Table
+from icefield.errors import ModelError
 from icefield.forest.encode import RefusedValue
 from icefield.libraries.adapter import type_name
 from icefield.typing import Float
 
-if TYPE_CHECKING:
-    from icefield.data.columns import Column
-    from icefield.data.frame import Table
-
+Names = tuple[str, ...]
 Sources = tuple[frozenset[Any], ...]
 """By slot of a column, the columns of the rows that decide it."""
 
@@ -43,83 +42,74 @@ class MadeColumns:
         return None if name in self._made else self._table.column(name)
 
     def __getitem__(self, name: str) -> Float:
-        if name not in self._made:
-            column = self._table.column(name)
-            if column.kind not in ("float", "integer", "boolean"):
-                raise ModelError(
-                    complaint("X", f"has a column {name!r} of kind {column.kind}, which the Spark model takes as a number")
-                )  # fmt: skip
-            return column.to_float()
-        return self._made[name]
+        if name in self._made:
+            return self._made[name]
+        column = self._table.column(name)
+        if column.kind not in ("float", "integer", "boolean"):
+            raise ModelError.about(
+                "X", f"has a column {name!r} of kind {column.kind}, which the Spark model takes as a number"
+            )
+        return column.to_float()
 
     def __setitem__(self, name: str, values: Float) -> None:
         self._made[name] = values
 
 
-@dataclass(frozen=True)
-class Step(ABC):
-    """One stage: the columns it reads and those it makes."""
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One stage: the columns it reads, those it makes, and how.
 
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
+    Attributes
+    ----------
+    of : makes one output, of the number and name of its input and of the columns
+    sources : what decides the slots of each output, from the same of each input; by default slot by slot
+    """
+
+    inputs: Names
+    outputs: Names
+    of: Callable[[int, str, MadeColumns], Float]
+    sources: Callable[[Sequence[Sources]], list[Sources]] = list
 
     def run(self, columns: MadeColumns) -> None:
-        """Make the outputs; by default each of its own input."""
+        """Make the outputs."""
         for i, (name, made) in enumerate(zip(self.inputs, self.outputs)):
             columns[made] = self.of(i, name, columns)
 
-    @abstractmethod
-    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
-        """One output of one input."""
 
-    def sources(self, known: Sequence[Sources]) -> list[Sources]:
-        """What decides the slots of each output, from the same of each input; by default slot by slot."""
-        return list(known)
-
-
-@dataclass(frozen=True)
-class Assembled(Step):
+def assembled(inputs: Names, vector: str, keep: bool) -> Step:
     """Columns and vectors side by side (`VectorAssembler`)."""
-
-    keep: bool = False
-
-    def run(self, columns: MadeColumns) -> None:
-        parts = []
-        for name in self.inputs:
-            values = columns[name]
-            if not self.keep and values.ndim == 1 and np.isnan(values).any():
-                raise RefusedValue(name, "a missing value")
-            parts.append(values[:, None] if values.ndim == 1 else values)
-        columns[self.outputs[0]] = np.hstack(parts)
-
-    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
-        raise NotImplementedError
-
-    def sources(self, known: Sequence[Sources]) -> list[Sources]:
-        return [tuple(slot for one in known for slot in one)]
+    return Step(inputs, (vector,), partial(_assembled, inputs=inputs, keep=keep), _all_slots)
 
 
-@dataclass(frozen=True)
-class Indexed(Step):
+def _assembled(number: int, name: str, columns: MadeColumns, *, inputs: Names, keep: bool) -> Float:
+    parts = []
+    for one in inputs:
+        values = columns[one]
+        if not keep and values.ndim == 1 and np.isnan(values).any():
+            raise RefusedValue(one, "a missing value")
+        parts.append(values[:, None] if values.ndim == 1 else values)
+    return np.hstack(parts)
+
+
+def _all_slots(known: Sequence[Sources]) -> list[Sources]:
+    return [tuple(slot for one in known for slot in one)]
+
+
+def _indexed(
+    number: int, name: str, columns: MadeColumns, *, labels: Sequence[Sequence[str]], keep: bool
+) -> Float:
     """Texts as the numbers of their labels (`StringIndexerModel`); numbers are taken by the text Spark writes for them."""
-
-    labels: tuple[tuple[str, ...], ...] = ()
-    keep: bool = False
-
-    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
-        column, code = columns.given(name), {label: float(i) for i, label in enumerate(self.labels[number])}
-        if column is None:
-            raise ModelError(
-                complaint(
-                    "model", f"indexes {name!r}, which another stage makes", hint="index the column itself"
-                )
-            )
-        other = float(len(code)) if self.keep else np.nan
-        found = [code.get(_text(level, column), other) for level in column.levels.tolist()]
-        indexed = np.array([*found, other])[column.codes]
-        if np.isnan(indexed).any():
-            raise RefusedValue(name, "a category the Spark model does not know, or a missing value")
-        return np.asarray(indexed, np.float64)
+    column, code = columns.given(name), {label: float(i) for i, label in enumerate(labels[number])}
+    if column is None:
+        raise ModelError.about(
+            "model", f"indexes {name!r}, which another stage makes", hint="index the column itself"
+        )
+    other = float(len(code)) if keep else np.nan
+    found = [code.get(_text(level, column), other) for level in column.levels.tolist()]
+    indexed = np.array([*found, other])[column.codes]
+    if np.isnan(indexed).any():
+        raise RefusedValue(name, "a category the Spark model does not know, or a missing value")
+    return np.asarray(indexed, np.float64)
 
 
 def _text(level: Any, column: Column) -> str:
@@ -134,9 +124,9 @@ def _text(level: Any, column: Column) -> str:
         return _java_text(
             column.values.dtype.type(level) if column.values.dtype.kind == "f" else np.float64(level)
         )
-    raise ModelError(
-        complaint("X", f"has a column {column.name!r} of kind {column.kind}, which the Spark model takes as texts",
-                  level, "cast it to texts before")
+    raise ModelError.about(
+        "X", f"has a column {column.name!r} of kind {column.kind}, which the Spark model takes as texts", level,
+        "cast it to texts before",
     )  # fmt: skip
 
 
@@ -150,115 +140,77 @@ def _java_text(number: Any) -> str:
     return f"{digits}E{int(power)}"
 
 
-@dataclass(frozen=True)
-class OneHot(Step):
+def _one_hot(
+    number: int, name: str, columns: MadeColumns, *, sizes: Sequence[int], widths: Sequence[int], keep: bool
+) -> Float:
     """A category's number as a vector with a one at its place (`OneHotEncoderModel`)."""
-
-    sizes: tuple[int, ...] = ()
-    drop_last: bool = True
-    keep: bool = False
-
-    def _width(self, number: int) -> int:
-        return self.sizes[number] + self.keep - self.drop_last
-
-    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
-        values, size = columns[name], self.sizes[number]
-        with np.errstate(invalid="ignore"):
-            known = (values >= 0) & (values < size)
-        if not self.keep and not known.all():
-            raise RefusedValue(name, "a category the Spark model does not know")
-        place = np.where(known, values, size).astype(np.int64)
-        return np.asarray(place[:, None] == np.arange(self._width(number)), np.float64)
-
-    def sources(self, known: Sequence[Sources]) -> list[Sources]:
-        return [one * self._width(i) for i, one in enumerate(known)]
+    values, size = columns[name], sizes[number]
+    with np.errstate(invalid="ignore"):
+        known = (values >= 0) & (values < size)
+    if not keep and not known.all():
+        raise RefusedValue(name, "a category the Spark model does not know")
+    place = np.where(known, values, size).astype(np.int64)
+    return np.asarray(place[:, None] == np.arange(widths[number]), np.float64)
 
 
-@dataclass(frozen=True)
-class Affine(Step):
+def _repeated(known: Sequence[Sources], widths: Sequence[int]) -> list[Sources]:
+    return [one * width for one, width in zip(known, widths)]
+
+
+def _moved(number: int, name: str, columns: MadeColumns, *, shift: Float, scale: Float, add: Float) -> Float:
     """Every slot shifted, scaled and shifted again (Spark's scalers)."""
-
-    shift: tuple[float, ...] = ()
-    scale: tuple[float, ...] = ()
-    add: tuple[float, ...] = ()
-
-    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
-        return (columns[name] - np.array(self.shift)) * np.array(self.scale) + np.array(self.add)
+    return (columns[name] - shift) * scale + add
 
 
-@dataclass(frozen=True)
-class Imputed(Step):
+def _filled(number: int, name: str, columns: MadeColumns, *, fills: Sequence[float]) -> Float:
     """Missing values replaced (`ImputerModel`)."""
-
-    values: tuple[float, ...] = ()
-
-    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
-        values, fill, column = columns[name], np.float64(self.values[number]), columns.given(name)
-        if column is not None and column.kind == "integer":  # Spark casts to the column's type
-            fill = np.trunc(fill)
-        elif column is not None and column.values.dtype == np.float32:
-            fill = np.float64(np.float32(fill))
-        return np.where(np.isnan(values), fill, values)
+    values, fill, column = columns[name], np.float64(fills[number]), columns.given(name)
+    if column is not None and column.kind == "integer":  # Spark casts to the column's type
+        fill = np.trunc(fill)
+    elif column is not None and column.values.dtype == np.float32:
+        fill = np.float64(np.float32(fill))
+    return np.where(np.isnan(values), fill, values)
 
 
-@dataclass(frozen=True)
-class Bucketed(Step):
+def _bucket(number: int, name: str, columns: MadeColumns, *, splits: Sequence[Float], keep: bool) -> Float:
     """Numbers as the numbers of their intervals (`Bucketizer`)."""
-
-    splits: tuple[tuple[float, ...], ...] = ()
-    keep: bool = False
-
-    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
-        values, splits = columns[name], np.array(self.splits[number])
-        missing = np.isnan(values)
-        with np.errstate(invalid="ignore"):
-            outside = (values < splits[0]) | (values > splits[-1])
-        if outside.any() or (missing.any() and not self.keep):
-            raise RefusedValue(name, "a value outside of the Spark model's buckets, or a missing one")
-        bucket = np.minimum(np.searchsorted(splits, values, side="right") - 1, len(splits) - 2)
-        return np.where(missing, len(splits) - 1.0, bucket.astype(np.float64))
+    values, bounds = columns[name], splits[number]
+    missing = np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        outside = (values < bounds[0]) | (values > bounds[-1])
+    if outside.any() or (missing.any() and not keep):
+        raise RefusedValue(name, "a value outside of the Spark model's buckets, or a missing one")
+    bucket = np.minimum(np.searchsorted(bounds, values, side="right") - 1, len(bounds) - 2)
+    return np.where(missing, len(bounds) - 1.0, bucket.astype(np.float64))
 
 
-@dataclass(frozen=True)
-class Binarized(Step):
+def _is_above(number: int, name: str, columns: MadeColumns, *, thresholds: Sequence[float]) -> Float:
     """Whether numbers are above a threshold (`Binarizer`)."""
-
-    thresholds: tuple[float, ...] = ()
-
-    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
-        return np.asarray(columns[name] > self.thresholds[number], np.float64)
+    return np.asarray(columns[name] > thresholds[number], np.float64)
 
 
-@dataclass(frozen=True)
-class SlotsIndexed(Step):
+def _slots_indexed(
+    number: int, name: str, columns: MadeColumns, *, codes: Mapping[int, Mapping[float, float]], keep: bool
+) -> Float:
     """Of a vector, the slots with few values as the numbers of these (`VectorIndexerModel`)."""
-
-    codes: tuple[tuple[int, tuple[tuple[float, float], ...]], ...] = ()
-    keep: bool = False
-
-    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
-        out = columns[name].copy()
-        for slot, pairs in self.codes:
-            known, other = dict(pairs), float(len(pairs)) if self.keep else np.nan
-            distinct, at = np.unique(out[:, slot], return_inverse=True)
-            coded = np.array([known.get(value, other) for value in distinct.tolist()])
-            if np.isnan(coded).any():
-                raise RefusedValue(name, "a category the Spark model does not know")
-            out[:, slot] = coded[at]
-        return out
+    out = columns[name].copy()
+    for slot, known in codes.items():
+        other = float(len(known)) if keep else np.nan
+        distinct, at = np.unique(out[:, slot], return_inverse=True)
+        coded = np.array([known.get(value, other) for value in distinct.tolist()])
+        if np.isnan(coded).any():
+            raise RefusedValue(name, "a category the Spark model does not know")
+        out[:, slot] = coded[at]
+    return out
 
 
-@dataclass(frozen=True)
-class SlotsChosen(Step):
+def _slots_chosen(number: int, name: str, columns: MadeColumns, *, slots: Sequence[int]) -> Float:
     """Some slots of a vector (`VectorSlicer`, selectors)."""
+    return columns[name][:, slots]
 
-    slots: tuple[int, ...] = ()
 
-    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
-        return columns[name][:, list(self.slots)]
-
-    def sources(self, known: Sequence[Sources]) -> list[Sources]:
-        return [tuple(known[0][slot] for slot in self.slots)]
+def _sources_chosen(known: Sequence[Sources], slots: Sequence[int]) -> list[Sources]:
+    return [tuple(known[0][slot] for slot in slots)]
 
 
 # --- from Spark's stages -----------------------------------------------------------------------------------
@@ -272,16 +224,16 @@ def step_of(stage: Any) -> Step:
     return reader(stage, inputs_of(stage), outputs_of(stage))
 
 
-def inputs_of(stage: Any) -> tuple[str, ...]:
+def inputs_of(stage: Any) -> Names:
     """The columns a stage reads, as far as its parameters say."""
     return _named(stage, "inputCols", "inputCol", "featuresCol")
 
 
-def outputs_of(stage: Any) -> tuple[str, ...]:
+def outputs_of(stage: Any) -> Names:
     return _named(stage, "outputCols", "outputCol")
 
 
-def _named(stage: Any, *parameters: str) -> tuple[str, ...]:
+def _named(stage: Any, *parameters: str) -> Names:
     for name in parameters:
         if stage.hasParam(name) and stage.isDefined(name):
             value = stage.getOrDefault(name)
@@ -298,24 +250,22 @@ def _vector(values: Any) -> Float:
     return np.asarray(values.toArray(), np.float64)
 
 
-Names = tuple[str, ...]
-
-
-def _affine(inputs: Names, outputs: Names, shift: Float, scale: Float, add: Float | None = None) -> Affine:
+def _affine(inputs: Names, outputs: Names, shift: Float, scale: Float, add: Float | None = None) -> Step:
     added = np.zeros(len(shift)) if add is None else add
-    return Affine(inputs, outputs, *(tuple(part.tolist()) for part in (shift, scale, added)))
+    return Step(inputs, outputs, partial(_moved, shift=shift, scale=scale, add=added))
 
 
 def _inverse(values: Float, at_zero: float) -> Float:
     return np.divide(1.0, values, out=np.full(len(values), at_zero), where=values != 0)
 
 
-def _standard(stage: Any, inputs: Names, outputs: Names) -> Step:
-    mean, std = _vector(stage.mean), _vector(stage.std)
-    shift = mean if stage.getOrDefault("withMean") else np.zeros(len(mean))
-    return _affine(
-        inputs, outputs, shift, _inverse(std, 0.0) if stage.getOrDefault("withStd") else np.ones(len(std))
-    )
+def _centred(
+    stage: Any, inputs: Names, outputs: Names, *, centre: str, spread: str, shifts: str, scales: str
+) -> Step:
+    middle, size = _vector(getattr(stage, centre)), _vector(getattr(stage, spread))
+    shift = middle if stage.getOrDefault(shifts) else np.zeros(len(middle))
+    scale = _inverse(size, 0.0) if stage.getOrDefault(scales) else np.ones(len(size))
+    return _affine(inputs, outputs, shift, scale)
 
 
 def _min_max(stage: Any, inputs: Names, outputs: Names) -> Step:
@@ -330,82 +280,79 @@ def _max_abs(stage: Any, inputs: Names, outputs: Names) -> Step:
     return _affine(inputs, outputs, np.zeros(len(largest)), _inverse(largest, 1.0))
 
 
-def _robust(stage: Any, inputs: Names, outputs: Names) -> Step:
-    median, spread = _vector(stage.median), _vector(stage.range)
-    shift = median if stage.getOrDefault("withCentering") else np.zeros(len(median))
-    scale = _inverse(spread, 0.0) if stage.getOrDefault("withScaling") else np.ones(len(spread))
-    return _affine(inputs, outputs, shift, scale)
+def _indexer(stage: Any, inputs: Names, outputs: Names) -> Step:
+    labels = tuple(map(tuple, stage.labelsArray))
+    return Step(inputs, outputs, partial(_indexed, labels=labels, keep=_keeps(stage)))
 
 
-def _imputed(stage: Any, inputs: Names, outputs: Names) -> Step:
+def _encoder(stage: Any, inputs: Names, outputs: Names) -> Step:
+    keep, sizes = _keeps(stage), tuple(stage.categorySizes)
+    widths = [size + keep - stage.getOrDefault("dropLast") for size in sizes]
+    made = partial(_one_hot, sizes=sizes, widths=widths, keep=keep)
+    return Step(inputs, outputs, made, partial(_repeated, widths=widths))
+
+
+def _imputer(stage: Any, inputs: Names, outputs: Names) -> Step:
     if not np.isnan(stage.getOrDefault("missingValue")):
         raise NotKnown("an ImputerModel of Spark ML with a missingValue of its own is not read")
     found = stage.surrogateDF.first()
-    return Imputed(inputs, outputs, tuple(float(found[name]) for name in inputs))
+    return Step(inputs, outputs, partial(_filled, fills=[float(found[name]) for name in inputs]))
 
 
-def _bucketed(stage: Any, inputs: Names, outputs: Names) -> Step:
+def _bucketizer(stage: Any, inputs: Names, outputs: Names) -> Step:
     several = stage.isDefined("splitsArray") and stage.getOrDefault("splitsArray")
-    splits = several or [stage.getOrDefault("splits")]
-    return Bucketed(inputs, outputs, tuple(tuple(map(float, one)) for one in splits), _keeps(stage))
+    splits = [np.array(one, np.float64) for one in several or [stage.getOrDefault("splits")]]
+    return Step(inputs, outputs, partial(_bucket, splits=splits, keep=_keeps(stage)))
 
 
-def _binarized(stage: Any, inputs: Names, outputs: Names) -> Step:
+def _binarizer(stage: Any, inputs: Names, outputs: Names) -> Step:
     several = stage.isDefined("thresholds") and stage.getOrDefault("thresholds")
     thresholds = several or [stage.getOrDefault("threshold")] * len(inputs)
-    return Binarized(inputs, outputs, tuple(map(float, thresholds)))
+    return Step(inputs, outputs, partial(_is_above, thresholds=list(map(float, thresholds))))
 
 
-def _slots_indexed(stage: Any, inputs: Names, outputs: Names) -> Step:
+def _vector_indexer(stage: Any, inputs: Names, outputs: Names) -> Step:
     maps: Mapping[int, Mapping[float, int]] = stage.categoryMaps
-    codes = tuple(
-        (int(slot), tuple((float(value), float(code)) for value, code in pairs.items()))
+    codes = {
+        int(slot): {float(value): float(code) for value, code in pairs.items()}
         for slot, pairs in maps.items()
-    )
-    return SlotsIndexed(inputs, outputs, codes, _keeps(stage))
+    }
+    return Step(inputs, outputs, partial(_slots_indexed, codes=codes, keep=_keeps(stage)))
 
 
-def _sliced(stage: Any, inputs: Names, outputs: Names) -> Step:
+def _slicer(stage: Any, inputs: Names, outputs: Names) -> Step:
     if stage.getOrDefault("names"):
         raise NotKnown("a VectorSlicer of Spark ML that chooses by names is not read")
-    return SlotsChosen(inputs, outputs, tuple(stage.getOrDefault("indices")))
+    return _choosing(inputs, outputs, stage.getOrDefault("indices"))
 
 
-def _selected(stage: Any, inputs: Names, outputs: Names) -> Step:
-    return SlotsChosen(inputs, outputs, tuple(sorted(stage.selectedFeatures)))
+def _choosing(inputs: Names, outputs: Names, slots: Sequence[int]) -> Step:
+    slots = list(slots)
+    return Step(inputs, outputs, partial(_slots_chosen, slots=slots), partial(_sources_chosen, slots=slots))
 
 
 STAGES: dict[str, Callable[[Any, Names, Names], Step]] = {
-    "VectorAssembler": lambda stage, inputs, outputs: Assembled(inputs, outputs, _keeps(stage)),
-    "StringIndexerModel": lambda stage, inputs, outputs: Indexed(
-        inputs, outputs, tuple(map(tuple, stage.labelsArray)), _keeps(stage)
+    "VectorAssembler": lambda stage, inputs, outputs: assembled(inputs, outputs[0], _keeps(stage)),
+    "StringIndexerModel": _indexer,
+    "OneHotEncoderModel": _encoder,
+    "StandardScalerModel": partial(
+        _centred, centre="mean", spread="std", shifts="withMean", scales="withStd"
     ),
-    "OneHotEncoderModel": lambda stage, inputs, outputs: OneHot(
-        inputs, outputs, tuple(stage.categorySizes), stage.getOrDefault("dropLast"), _keeps(stage)
-    ),
-    "StandardScalerModel": _standard,
     "MinMaxScalerModel": _min_max,
     "MaxAbsScalerModel": _max_abs,
-    "RobustScalerModel": _robust,
-    "ImputerModel": _imputed,
-    "Bucketizer": _bucketed,
-    "Binarizer": _binarized,
-    "VectorIndexerModel": _slots_indexed,
-    "VectorSlicer": _sliced,
-    "ChiSqSelectorModel": _selected,
-    "UnivariateFeatureSelectorModel": _selected,
-    "VarianceThresholdSelectorModel": _selected,
+    "RobustScalerModel": partial(
+        _centred, centre="median", spread="range", shifts="withCentering", scales="withScaling"
+    ),
+    "ImputerModel": _imputer,
+    "Bucketizer": _bucketizer,
+    "Binarizer": _binarizer,
+    "VectorIndexerModel": _vector_indexer,
+    "VectorSlicer": _slicer,
+    **dict.fromkeys(
+        ("ChiSqSelectorModel", "UnivariateFeatureSelectorModel", "VarianceThresholdSelectorModel"),
+        lambda stage, inputs, outputs: _choosing(inputs, outputs, sorted(stage.selectedFeatures)),
+    ),
 }
-
-
-def needed(steps: Sequence[Step], wanted: str) -> tuple[Step, ...]:
-    """Of the steps, in their order, those on the way to a column."""
-    kept, open_names = [], {wanted}
-    for step in reversed(steps):
-        if open_names & set(step.outputs):
-            kept.append(step)
-            open_names = (open_names - set(step.outputs)) | set(step.inputs)
-    return tuple(reversed(kept))
 
 
 def run(steps: Sequence[Step], table: Table, wanted: str) -> Float:

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from icefield.data.columns import library_named
-from icefield.errors import InputError, ModelError, complaint
+from icefield.data.frame import Table
+from icefield.errors import InputError, ModelError
 from icefield.libraries.adapter import type_name
 from icefield.libraries.spark_ml.predictors import Predictor, predictor_of
 from icefield.libraries.spark_ml.stages import (
-    Assembled,
     NotKnown,
     Step,
+    assembled,
     inputs_of,
-    needed,
     outputs_of,
     rows_columns,
     run,
@@ -30,9 +30,6 @@ from icefield.libraries.spark_ml.stages import (
     step_of,
 )
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 CHECKED = 50  # rows
 OURS = "icefield_"  # how columns begin that were put beside the model's
@@ -58,9 +55,8 @@ class SparkMLModel:
     vector: str
     predictor: Predictor
     labels: tuple[Any, ...] = ()
-    unchecked: list[Any] = field(
-        default_factory=list, repr=False
-    )  # Spark's transforms, until they were compared
+    # Spark's transforms, until they were compared
+    unchecked: list[Any] = field(default_factory=list, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "unchecked": []}
@@ -76,16 +72,16 @@ class SparkMLModel:
 
     def matrix(self, table: Table) -> Float:
         """The vectors of some rows."""
-        if self.steps:
-            return run(self.steps, self._named(table), self.vector)
-        return run((Assembled(table.names, (self.vector,), keep=True),), table, self.vector)
+        return run(self._steps_of(table), self._named(table), self.vector)
+
+    def _steps_of(self, table: Table) -> tuple[Step, ...]:
+        return self.steps or (assembled(table.names, self.vector, keep=True),)
 
     def drives(self, table: Table) -> dict[Any, tuple[int, ...]]:
         """By column of the rows that alone decides slots of the vector, these; `NotKnown` names slots that several decide."""
-        steps = self.steps or (Assembled(table.names, (self.vector,)),)
         found: dict[Any, tuple[int, ...]] = {}
         looked_at = self.predictor.looked_at
-        for slot, sources in enumerate(slots_of(steps, self.vector)):
+        for slot, sources in enumerate(slots_of(self._steps_of(table), self.vector)):
             if len(sources) != 1 and slot in looked_at:
                 raise NotKnown(f"a stage mixes the columns {', '.join(map(repr, sorted(sources)))}")
             for source in sources:
@@ -107,9 +103,9 @@ class SparkMLModel:
         if there.shape != predicted.shape or not np.allclose(
             there, predicted, rtol=1e-9, atol=1e-9, equal_nan=True
         ):
-            raise ModelError(
-                complaint("model", "was read, but predicts otherwise than Spark does", self.name,
-                          "pass a function that asks Spark, and report this with the versions you use")
+            raise ModelError.about(
+                "model", "was read, but predicts otherwise than Spark does", self.name,
+                "pass a function that asks Spark, and report this with the versions you use",
             )  # fmt: skip
 
     def _named(self, table: Table) -> Table:
@@ -137,9 +133,9 @@ class SparkMLTransforms:
     transforms: list[int] = field(default_factory=lambda: [0], repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        raise InputError(
-            complaint("model", f"is asked in Spark itself, from its driver, and cannot be sent to workers: {self.why}", self.name,
-                      "pass rows as a Spark or a pandas frame")
+        raise InputError.about(
+            "model", f"is asked in Spark itself, from its driver, and cannot be sent to workers: {self.why}", self.name,
+            "pass rows as a Spark or a pandas frame",
         )  # fmt: skip
 
     @property
@@ -150,16 +146,10 @@ class SparkMLTransforms:
     def columns(self) -> tuple[str, ...] | None:
         if self.vector is not None:
             return self.slots or None
-        stages = stages_of(self.native)
-        if not self.known:
-            return None
+        stages = stages_of(self.native) if self.known else []
         made = {name for stage in stages for name in outputs_of(stage)}
-        read = [
-            name
-            for stage in stages
-            for name in inputs_of(stage)
-            if name not in made and not _is_label(stage, stages)
-        ]
+        own = [name for stage in stages if not _is_label(stage, stages) for name in inputs_of(stage)]
+        read = [name for name in own if name not in made]
         return tuple(dict.fromkeys(read)) if made and read else None
 
     @cached_property
@@ -203,20 +193,19 @@ class SparkMLTransforms:
         as_array = library_named("pyspark.ml.functions").vector_to_array
         try:
             found = self.native.transform(frame)
-            answer = (
-                functions.array(functions.col(column).cast("double"))
-                if kind == "prediction"
-                else as_array(column)
+            number = functions.col(column)
+            is_number = kind == "prediction"
+            return found.withColumn(
+                into, functions.array(number.cast("double")) if is_number else as_array(column)
             )
-            return found.withColumn(into, answer)
         except Exception as error:
             raise self._failed("a frame of Spark's", error) from error
 
     def predict(self, table: Table, scale: str) -> Float:
         session = library_named("pyspark.sql").SparkSession.getActiveSession()
         if session is None:
-            raise ModelError(
-                complaint("model", "needs the Spark session it was fitted in, and there is none", self.name)
+            raise ModelError.about(
+                "model", "needs the Spark session it was fitted in, and there is none", self.name
             )
         answered = self.answered(session.createDataFrame(_numbered(table)), ANSWER).select(PLACE, ANSWER)
         try:
@@ -224,18 +213,16 @@ class SparkMLTransforms:
         except Exception as error:
             raise self._failed(f"{table.n_rows} rows", error) from error
         if found.num_rows != table.n_rows:
-            raise ModelError(
-                complaint("model", f"dropped {table.n_rows - found.num_rows} of {table.n_rows} rows", self.name,
-                          'set handleInvalid="keep" in its stages, or leave such rows out')
+            raise ModelError.about(
+                "model", f"dropped {table.n_rows - found.num_rows} of {table.n_rows} rows", self.name,
+                'set handleInvalid="keep" in its stages, or leave such rows out',
             )  # fmt: skip
         answers = found[ANSWER].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return np.asarray(answers.reshape(table.n_rows, -1)[np.argsort(found[PLACE].to_numpy())], np.float64)
 
     def _failed(self, what: str, error: Exception) -> ModelError:
         problem = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        return ModelError(
-            complaint("model", f"could not transform {what} in Spark ({problem[:200]})", self.name)
-        )
+        return ModelError.about("model", f"could not transform {what} in Spark ({problem[:200]})", self.name)
 
 
 def _numbered(table: Table) -> Any:
@@ -257,8 +244,8 @@ def stand_in(model: Any, vectors: Mapping[str, tuple[str, ...]] | None = None) -
     if isinstance(model, (SparkMLModel, SparkMLTransforms)):
         return model
     if not hasattr(model, "transform"):
-        raise ModelError(
-            complaint("model", f"is not fitted ({type_name(model)})", hint="pass what fit(frame) returns")
+        raise ModelError.about(
+            "model", f"is not fitted ({type_name(model)})", hint="pass what fit(frame) returns"
         )
     stages = stages_of(model)
     last = _last(model)
@@ -281,23 +268,19 @@ def stand_in(model: Any, vectors: Mapping[str, tuple[str, ...]] | None = None) -
 def _steps(stages: list[Any], vector: str, vectors: Mapping[str, tuple[str, ...]]) -> tuple[Step, ...]:
     """The steps from the rows' columns to the vector."""
     names = _features_cols(stages[-1]) or vectors.get(vector, ())
-    on_the_way, wanted = [], {vector}
+    steps: tuple[Step, ...] = ()
+    wanted = {vector}
     for stage in reversed(stages[:-1]):
-        if wanted & set(outputs_of(stage)):
-            on_the_way.append(step_of(stage))
-            wanted |= set(on_the_way[-1].inputs)
-    steps = needed(on_the_way[::-1], vector)
-    return steps if steps or not names else (Assembled(tuple(names), (vector,), keep=True),)
+        if made := wanted & set(outputs_of(stage)):
+            steps = (step_of(stage), *steps)
+            wanted = (wanted - made) | set(steps[0].inputs)
+    return steps if steps or not names else (assembled(tuple(names), vector, keep=True),)
 
 
 def _features_cols(last: Any) -> tuple[str, ...]:
     """Columns that XGBoost takes without a vector."""
-    given = (
-        last.hasParam("features_cols")
-        and last.isDefined("features_cols")
-        and last.getOrDefault("features_cols")
-    )
-    return tuple(given or ())
+    is_given = last.hasParam("features_cols") and last.isDefined("features_cols")
+    return tuple((last.getOrDefault("features_cols") if is_given else None) or ())
 
 
 def stages_of(model: Any) -> list[Any]:
@@ -321,8 +304,9 @@ def _flat(model: Any) -> list[Any]:
 def _last(model: Any) -> Any:
     last = stages_of(model)[-1]
     if not (last.hasParam("predictionCol") and last.hasParam("featuresCol")):
-        raise ModelError(
-            complaint("model", f"ends in {type_name(last)}, which does not predict from features", hint="pass a pipeline that ends in a predictor")
+        raise ModelError.about(
+            "model", f"ends in {type_name(last)}, which does not predict from features",
+            hint="pass a pipeline that ends in a predictor",
         )  # fmt: skip
     return last
 

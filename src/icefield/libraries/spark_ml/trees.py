@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from icefield.data.frame import Table, table_of
 from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.libraries.class_path import is_own_class
 from icefield.libraries.reading import read
@@ -13,9 +14,6 @@ from icefield.libraries.spark_ml.predictors import Booster, TreePredictor
 from icefield.libraries.spark_ml.stages import NotKnown
 from icefield.libraries.spark_ml.standing_in import NAMES, SparkMLModel, SparkMLTransforms
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,6 @@ class Encoded:
         if self.inner is None:
             predictor = self.model.predictor
             return predictor.encoded(matrix) if isinstance(predictor, TreePredictor) else matrix
-        from icefield.data.frame import table_of
-
         return self.inner(table_of(matrix))
 
 
@@ -55,8 +51,6 @@ def read_spark(model: SparkMLModel | SparkMLTransforms, table: Table) -> TreeMod
             no_training_weights="they are not read from Spark",
         )  # fmt: skip
     if isinstance(predictor, Booster):
-        from icefield.data.frame import table_of
-
         inner = read(predictor.native, table_of(model.matrix(table.slice(0, min(table.n_rows, 100)))))
         return replace(inner, encode=Encoded(model, inner.encode), drives=drives)
     raise CannotRead(f"{model.name} is linear in its vector, not a sum of trees")

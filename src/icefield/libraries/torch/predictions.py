@@ -8,12 +8,13 @@ own mode.
 from __future__ import annotations
 
 import threading
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.libraries.adapter import Adapter, Positions, refuse_raw_scale
 from icefield.libraries.row_form import RowForm
 
@@ -45,11 +46,8 @@ class TorchAnswer:
         self.module, self.in_parts = module, in_parts
         self._turn = threading.Lock()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"module": self.module, "in_parts": self.in_parts}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TorchAnswer, (self.module, self.in_parts)
 
     def __call__(self, rows: NDArray[Any]) -> NDArray[Any]:
         import torch
@@ -87,24 +85,17 @@ class TorchAnswer:
         kind = reference.dtype if rows.is_floating_point() else rows.dtype
         answer = self.module(rows.to(device=reference.device, dtype=kind))
         if not hasattr(answer, "detach"):
-            raise ModelError(
-                complaint(
-                    "model", f"answered with {type(answer).__name__}; wanted one tensor",
-                    hint="pass a function that picks the tensor, for example lambda X: net(...)[0]",
-                )
-            )  # fmt: skip
+            problem = f"answered with {type(answer).__name__}; wanted one tensor"
+            hint = "pass a function that picks the tensor, for example lambda X: net(...)[0]"
+            raise ModelError.about("model", problem, hint=hint)
         answer = answer.detach().cpu()
-        return np.asarray(
-            answer if answer.dtype == reference.dtype and answer.itemsize > 2 else answer.double()
-        )
+        as_it_is = answer.dtype == reference.dtype and answer.itemsize > 2
+        return np.asarray(answer if as_it_is else answer.double())
 
 
 def _reference(module: Any) -> Any:
     """A parameter or buffer whose device and number type stand for the module's."""
     import torch
 
-    for tensors in (module.parameters(), module.buffers()):
-        for tensor in tensors:
-            if tensor.is_floating_point():
-                return tensor
-    return torch.empty(0)
+    tensors = chain(module.parameters(), module.buffers())
+    return next((tensor for tensor in tensors if tensor.is_floating_point()), torch.empty(0))

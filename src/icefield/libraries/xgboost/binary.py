@@ -12,10 +12,7 @@ from typing import Any
 import numpy as np
 
 NUMBERS = {ord(letter): Struct(f">{code}") for letter, code in zip("iUIlLdD", "bBhiqfd")}
-ARRAYS = {
-    ord(letter): np.dtype(f">{code}")
-    for letter, code in zip("iUIlLdD", ("i1", "u1", "i2", "i4", "i8", "f4", "f8"))
-}
+ARRAYS = {letter: np.dtype(form.format) for letter, form in NUMBERS.items()}
 CONSTANTS = {ord("Z"): None, ord("T"): True, ord("F"): False}
 OBJECT, OBJECT_END, ARRAY, ARRAY_END, TEXT, TYPE, COUNT = (ord(letter) for letter in "{}[]S$#")
 
@@ -94,14 +91,10 @@ def _array(raw: bytes, at: int) -> tuple[Any, int]:
             raise ValueError("an array of one type does not say how long it is")
         size, at = _size(raw, at + 3)
         return np.frombuffer(raw, dtype, size, at), at + size * dtype.itemsize
-    found = []
-    if raw[at] == COUNT:
-        size, at = _size(raw, at + 1)
-        for _ in range(size):
-            value, at = _value(raw, at)
-            found.append(value)
-        return found, at
-    while raw[at] != ARRAY_END:
+    found: list[Any] = []
+    counted = raw[at] == COUNT
+    size, at = _size(raw, at + 1) if counted else (-1, at)
+    while len(found) != size if counted else raw[at] != ARRAY_END:
         value, at = _value(raw, at)
         found.append(value)
-    return found, at + 1
+    return found, at if counted else at + 1

@@ -16,10 +16,6 @@ def declared(model: Any) -> Declared:
     monotone = settings.get("monotone_constraints", "").strip("() ")
     together = settings.get("interaction_constraints", "").strip()
     if monotone or together:
-        numbers = [int(part) for part in monotone.split(",") if part.strip()]
-        return Declared(signs(numbers), sets(json.loads(together)) if together else ())
-    wrapped = getattr(model, "monotone_constraints", None)
-    allowed = getattr(model, "interaction_constraints", None)
-    if isinstance(wrapped, str):
-        wrapped = [int(part) for part in wrapped.strip("() ").split(",") if part.strip()]
-    return Declared(signs(wrapped) if wrapped else {}, sets(allowed) if allowed else ())
+        return Declared(signs(monotone), sets(json.loads(together or "[]")))
+    monotone, together = (getattr(model, f"{kind}_constraints", None) for kind in ("monotone", "interaction"))
+    return Declared(signs(monotone or ()), sets(together or ()))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icefield.libraries.category_types import KnownLevels, categorised, holds_numbers
 from icefield.libraries.native_files import LoadError, NativeFormat, needed
@@ -16,6 +17,7 @@ from icefield.libraries.soundness import (
     check_count,
     check_finite,
     check_links,
+    check_steps,
     check_within,
     tried_rows,
     try_rows,
@@ -25,13 +27,9 @@ from icefield.libraries.xgboost.format import Learner, booster_of, is_model, sav
 LARGEST_CATEGORY = 2**24  # what XGBoost takes for the number of a category
 
 
-def _is_ubjson(head: bytes) -> bool:
-    return head.startswith(b"{")
-
-
 FORMATS = {
     ".json": NativeFormat("an XGBoost", "Booster.save_model", is_model),
-    ".ubj": NativeFormat("an XGBoost UBJSON", "Booster.save_model", _is_ubjson),
+    ".ubj": NativeFormat("an XGBoost UBJSON", "Booster.save_model", lambda head: head.startswith(b"{")),
 }
 
 
@@ -54,22 +52,14 @@ def check(model: Any, file: Path) -> None:
 def with_categories(model: Any, frame: Any) -> Any:
     """Text columns as the categories the model was trained on."""
     booster = booster_of(model)
-    if not getattr(booster, "feature_types", None):
-        return frame
-    return categorised(frame, _levels(booster, frame))
+    return categorised(frame, _levels(booster, frame)) if getattr(booster, "feature_types", None) else frame
 
 
 def known_levels(model: Any, frame: Any) -> dict[Any, KnownLevels]:
     """The levels a file holds; XGBoost refuses others."""
     booster = booster_of(model)
-    categories = {
-        name for name, kind in zip(booster.feature_names or [], booster.feature_types or []) if kind == "c"
-    }
-    return {
-        name: KnownLevels(tuple(levels), unseen="refused")
-        for name, levels in _stored_levels(booster).items()
-        if name in categories
-    }
+    categories, stored = _categories(booster), _stored_levels(booster)
+    return {n: KnownLevels(tuple(stored[n]), unseen="refused") for n in stored if n in categories}
 
 
 def text_columns(model: Any, names: Sequence[Any]) -> list[Any]:
@@ -87,30 +77,30 @@ def _trees(booster: Any) -> Iterator[Links]:
     """Children of each tree; leaves are nodes whose children are both -1."""
     n_columns = booster.num_features()
     for tree in (saved(booster).gbtree or {}).get("trees", ()):
-        left = np.array(tree["left_children"], dtype=np.int64)
-        right = np.array(tree["right_children"], dtype=np.int64)
-        columns = np.array(tree["split_indices"], dtype=np.int64)
+        left, right, columns = (
+            _whole(tree[name]) for name in ("left_children", "right_children", "split_indices")
+        )
         if len(columns) == len(left):  # what a leaf says of columns means nothing
             columns = np.where(left == -1, 0, columns)
         yield left, right, 0, columns, n_columns
 
 
 def _predict(booster: Any, rows: Any) -> Any:
-    kinds = booster.feature_types
-    data = needed("xgboost").DMatrix(rows, feature_names=booster.feature_names, feature_types=kinds, enable_categorical=True, nthread=1)  # fmt: skip
-    return booster.predict(data)
+    names, kinds = booster.feature_names, booster.feature_types
+    matrix = needed("xgboost").DMatrix
+    return booster.predict(
+        matrix(rows, feature_names=names, feature_types=kinds, enable_categorical=True, nthread=1)
+    )
 
 
 def _check_levels(stored: dict[str, Any]) -> None:
     """Levels of all columns, one after another, and where each column's begin; XGBoost reads them as they are."""
-    bounds = np.array(stored["feature_segments"], dtype=np.int64)
-    count = len(stored["sorted_idx"])
-    if len(bounds) and (bounds[0] != 0 or (np.diff(bounds) < 0).any() or bounds[-1] != count):
-        raise LoadError("feature_segments do not follow each other through the levels")
-    check_within(np.array(stored["sorted_idx"], dtype=np.int64), max(count, 1), "sorted_idx")
+    bounds, order = _whole(stored["feature_segments"]), _whole(stored["sorted_idx"])
+    check_steps(bounds, len(order), "feature_segments", "the levels")
+    check_within(order, max(len(order), 1), "sorted_idx")
     check_count(bounds, len(stored["enc"]) + 1 if stored["enc"] else len(bounds), "feature_segments")
     for own, size in zip(stored["enc"], np.diff(bounds)):
-        starts = np.array(own.get("offsets", ()), dtype=np.int64)
+        starts = _whole(own.get("offsets", ()))
         if len(starts):
             check_count(starts, size + 1, "offsets")
             if starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > len(own["values"]):
@@ -124,10 +114,8 @@ def _check_trees(learner: Learner, model: dict[str, Any]) -> None:
     trees = model["trees"]
     groups = max(1, learner.n_classes) * max(1, learner.n_targets)
     check_count(model["tree_info"], len(trees), "tree_info")
-    check_within(np.array(model["tree_info"], dtype=np.int64), groups, "tree_info")
-    check_finite(
-        np.array(str(learner.sizes["base_score"]).strip("[]").split(","), dtype=np.float64), "base_score"
-    )
+    check_within(_whole(model["tree_info"]), groups, "tree_info")
+    check_finite(str(learner.sizes["base_score"]).strip("[]").split(","), "base_score")
     if learner.tree_weights is not None:
         check_count(learner.tree_weights, len(trees), "weight_drop")
         check_finite(learner.tree_weights, "weight_drop")
@@ -137,32 +125,36 @@ def _check_trees(learner: Learner, model: dict[str, Any]) -> None:
         nodes = len(tree["left_children"])
         for name in ("split_conditions", "split_indices", "default_left", "split_type", "right_children"):
             check_count(tree[name], nodes, name)
-        check_finite(tree["split_conditions"], "split_conditions")
-        check_finite(tree["base_weights"], "base_weights")
-        kinds = np.array(tree["split_type"], dtype=np.int64)
+        for name in ("split_conditions", "base_weights"):
+            check_finite(tree[name], name)
+        kinds = _whole(tree["split_type"])
         check_within(kinds, 2, "split_type")
-        at = np.array(tree["categories_nodes"], dtype=np.int64)
-        starts, sizes = (
-            np.array(tree[f"categories_{name}"], dtype=np.int64) for name in ("segments", "sizes")
-        )
-        check_count(starts, len(at), "categories_segments")
-        check_count(sizes, len(at), "categories_sizes")
+        at, categories = _whole(tree["categories_nodes"]), _whole(tree["categories"])
+        parts = {name: _whole(tree[name]) for name in ("categories_segments", "categories_sizes")}
+        for name, values in parts.items():
+            check_count(values, len(at), name)
         check_within(at, nodes, "categories_nodes")
-        check_within(starts, len(tree["categories"]) + 1, "categories_segments")
-        check_within(sizes, len(tree["categories"]) + 1, "categories_sizes")
-        check_within(starts + sizes, len(tree["categories"]) + 1, "categories_segments")
-        check_within(np.array(tree["categories"], dtype=np.int64), LARGEST_CATEGORY, "categories")
-        inner = np.array(tree["left_children"], dtype=np.int64) != -1
+        for name, values in parts.items():
+            check_within(values, len(categories) + 1, name)
+        check_within(sum(parts.values()), len(categories) + 1, "categories_segments")
+        check_within(categories, LARGEST_CATEGORY, "categories")
+        inner = _whole(tree["left_children"]) != -1
         if set(np.flatnonzero((kinds == 1) & inner).tolist()) != set(at.tolist()):
             raise LoadError("categories_nodes are not those that split by categories")
 
 
+def _whole(values: Any) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)
+
+
+def _categories(booster: Any) -> list[str]:
+    kinds = zip(booster.feature_names or [], booster.feature_types or [])
+    return [name for name, kind in kinds if kind == "c"]
+
+
 def _levels(model: Any, frame: Any) -> dict[str, list[Any]]:
-    names = model.feature_names or []
-    wanted = [name for name, kind in zip(names, model.feature_types) if kind == "c" and name in frame.columns]
-    if not wanted:
-        return {}
-    stored = _stored_levels(model)
+    wanted = [name for name in _categories(model) if name in frame.columns]
+    stored = _stored_levels(model) if wanted else {}
     out: dict[str, list[Any]] = {}
     for name in wanted:
         if name in stored:

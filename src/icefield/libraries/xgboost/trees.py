@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
 from icefield.forest import links
 from icefield.forest.build import Nodes, assemble
 from icefield.forest.encode import (
+    HEAD,
     CategoryNumbers,
     Encoder,
     Numbers,
@@ -28,13 +30,11 @@ from icefield.forest.encode import (
     check_width,
     levels_in_order,
 )
+from icefield.forest.form import Forest
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
+from icefield.libraries.xgboost import CLASSES
 from icefield.libraries.xgboost.format import LOG_OBJECTIVES, Learner, booster_of, is_wrapper, saved
-
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-    from icefield.forest.form import Forest
 
 TOLERANCE = 1e-5
 # XGBoost's first number that is no category any more.
@@ -44,18 +44,11 @@ IDENTITY_OBJECTIVES = {
     "reg:squarederror", "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror",
     "reg:quantileerror", "rank:pairwise", "rank:ndcg", "rank:map", "binary:logitraw",
 }  # fmt: skip
-LOGISTIC_OBJECTIVES = {"reg:logistic", "binary:logistic"}
 SOFTMAX_OBJECTIVES = {"multi:softprob", "multi:softmax"}
 TREE_FIELDS = {
     "base_weights", "categories", "categories_nodes", "categories_segments", "categories_sizes",
     "default_left", "id", "left_children", "loss_changes", "parents", "right_children",
     "split_conditions", "split_indices", "split_type", "sum_hessian", "tree_param", "leaf_weights",
-}  # fmt: skip
-
-CLASSES = {
-    "xgboost.core.Booster", "xgboost.sklearn.XGBModel", "xgboost.sklearn.XGBRegressor",
-    "xgboost.sklearn.XGBClassifier", "xgboost.sklearn.XGBRanker", "xgboost.sklearn.XGBRFRegressor",
-    "xgboost.sklearn.XGBRFClassifier",
 }  # fmt: skip
 
 
@@ -80,41 +73,33 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     n_trees = _n_trees(wrapper, gbtree)
     n_outputs = max(1, learner.n_classes, learner.n_targets)
 
-    to_margin, link = _scales(learner.objective)
+    objective = learner.objective
+    to_margin, link = _scales(objective)
     base = to_margin(_base_score(learner.sizes["base_score"], n_outputs))
-    _check_classifier(model, learner.objective)
+    _check_classifier(model, objective)
     is_regressor = wrapper is not None and not hasattr(model, "predict_proba")
-    if learner.objective == "binary:logistic" and n_outputs == 1 and not is_regressor:
+    if objective == "binary:logistic" and n_outputs == 1 and not is_regressor:
         link = links.two_columns(link)
-
-    if learner.objective == "reg:quantileerror" and n_outputs > 1 and learner.version >= SORTS_QUANTILES:
+    if objective == "reg:quantileerror" and n_outputs > 1 and learner.version >= SORTS_QUANTILES:
         link = links.ascending()
-
     encode = _encoder(wrapper, learner, gbtree, table)
     return TreeModel(
-        forest=_forest(gbtree, n_trees, learner.tree_weights, base, learner.n_columns),
-        encode=encode,
-        drives=encode.drives,
-        link=link,
-        source="xgboost",
-        missing_number=_missing_number(wrapper),
-        tolerance=TOLERANCE,
-    )
+        _forest(gbtree, n_trees, learner.tree_weights, base, learner.n_columns), encode, encode.drives, link, "xgboost",
+        missing_number=_missing_number(wrapper), tolerance=TOLERANCE,
+    )  # fmt: skip
 
 
 def _n_trees(wrapper: Any, gbtree: dict[str, Any]) -> int:
-    """How many trees predict: the model says how many there are after each iteration."""
-    stop = None if wrapper is None else _last_iteration(wrapper)
-    iterations = gbtree["iteration_indptr"]
-    return len(gbtree["trees"]) if stop is None else iterations[min(stop, len(iterations) - 1)]
+    """How many trees predict: a wrapper stops at the best iteration where training stopped early.
 
-
-def _last_iteration(wrapper: Any) -> int | None:
-    """Wrappers predict with the trees up to the best iteration where training stopped early."""
+    The model says how many trees there are after each iteration.
+    """
     try:
-        return int(wrapper.best_iteration) + 1
+        stop = int(wrapper.best_iteration) + 1
     except AttributeError:
-        return None
+        return len(gbtree["trees"])
+    iterations = gbtree["iteration_indptr"]
+    return iterations[min(stop, len(iterations) - 1)]
 
 
 def _base_score(text: str, n_outputs: int) -> NDArray[np.float64]:
@@ -129,17 +114,13 @@ def _scales(objective: str) -> tuple[Callable[[NDArray], NDArray], Link]:
     """How base_score becomes a margin, and the margin a response."""
     if objective in IDENTITY_OBJECTIVES:
         return np.asarray, links.identity()
-    if objective in LOGISTIC_OBJECTIVES:
-        return _logit, links.logistic()
+    if objective in ("reg:logistic", "binary:logistic"):
+        return lambda probability: -np.log(1.0 / probability - 1.0), links.logistic()
     if objective in LOG_OBJECTIVES:
         return np.log, links.exponential()
     if objective in SOFTMAX_OBJECTIVES:
         return np.asarray, links.softmax()
     raise CannotRead(f"XGBoost objective {objective!r} is not known")
-
-
-def _logit(probability: NDArray) -> NDArray:
-    return -np.log(1.0 / probability - 1.0)
 
 
 def _check_classifier(model: Any, objective: str) -> None:
@@ -161,12 +142,11 @@ def _forest(
     if tree_weights is not None:
         weights = np.asarray(tree_weights[:n_trees], np.float32).astype(np.float64)
     for tree in trees:
-        unknown = set(tree) - TREE_FIELDS
-        if unknown:
-            raise CannotRead(f"an XGBoost tree has an unknown field {sorted(unknown)[0]!r}")
+        if unknown := sorted(set(tree) - TREE_FIELDS):
+            raise CannotRead(f"an XGBoost tree has an unknown field {unknown[0]!r}")
     n_nodes = np.array([len(tree["left_children"]) for tree in trees], np.int64)
-    root = np.concatenate([[0], np.cumsum(n_nodes)]).astype(np.int64)
-    start = np.repeat(root[:-1], n_nodes)
+    root = np.cumsum(n_nodes) - n_nodes
+    start = np.repeat(root, n_nodes)
 
     def field(name: str, dtype: Any) -> NDArray:
         return np.concatenate([np.asarray(tree[name]) for tree in trees]).astype(dtype)
@@ -187,24 +167,18 @@ def _forest(
     with np.errstate(over="ignore"):  # below the lowest number there is minus infinity
         threshold = np.nextafter(condition, np.float32(-np.inf)).astype(np.float64)
     sets, set_number = _sets(trees, root, is_set)
-    first = np.where(is_set, right, left)
-    second = np.where(is_set, left, right)
-    value, tree_output = _leaf_values(
-        trees, condition, right, is_split, n_nodes, gbtree["tree_info"], len(base)
-    )
-    nodes = Nodes.of(
+    value, tree_output = _leaf_values(trees, condition, right, is_split, root, gbtree["tree_info"], len(base))
+    nodes = Nodes(
         column=field("split_indices", np.int64),
         threshold=np.where(is_set, 0.0, threshold),
         missing_left=default_left ^ is_set,
-        left=np.where(is_split, first + start, -1),
-        right=np.where(is_split, second + start, -1),
+        left=np.where(is_split, np.where(is_set, right, left) + start, -1),
+        right=np.where(is_split, np.where(is_set, left, right) + start, -1),
         value=value * np.repeat(weights, n_nodes)[:, None],
         weight=np.where(cover >= 0.0, cover, np.nan),
         set_number=set_number,
     )
-    return assemble(
-        nodes, tree_root=root[:-1], tree_output=tree_output, base=base, n_columns=n_columns, sets=sets
-    )
+    return assemble(nodes, tree_root=root, tree_output=tree_output, base=base, n_columns=n_columns, sets=sets)
 
 
 def _leaf_values(
@@ -212,7 +186,7 @@ def _leaf_values(
     condition: NDArray[np.float32],
     right: NDArray[np.int64],
     is_split: NDArray[np.bool_],
-    n_nodes: NDArray[np.int64],
+    root: NDArray[np.int64],
     tree_info: list[int],
     n_outputs: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -224,13 +198,10 @@ def _leaf_values(
     if width != {n_outputs} or not all("leaf_weights" in tree for tree in trees):
         raise CannotRead("XGBoost leaves hold vectors in a form that is not known")
     value = np.zeros((len(condition), n_outputs))
-    begin = 0
-    for tree, size in zip(trees, n_nodes):
+    for tree, begin in zip(trees, root):
         # A leaf's right child is the row of its vector.
-        leaf = np.flatnonzero(~is_split[begin : begin + size])
-        vectors = np.array(tree["leaf_weights"], np.float32).reshape(-1, n_outputs)
-        value[begin + leaf] = vectors[right[begin + leaf]]
-        begin += size
+        leaf = begin + np.flatnonzero(~is_split[begin : begin + len(tree["left_children"])])
+        value[leaf] = np.array(tree["leaf_weights"], np.float32).reshape(-1, n_outputs)[right[leaf]]
     return value, np.full(len(trees), -1, np.int64)
 
 
@@ -242,9 +213,8 @@ def _sets(
     number = np.full(len(is_set), -1, np.int64)
     for tree, begin in zip(trees, root):
         members = np.array(tree["categories"], np.int64)
-        for node, first, size in zip(
-            tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"]
-        ):
+        each = (tree[f"categories_{name}"] for name in ("nodes", "segments", "sizes"))
+        for node, first, size in zip(*each):
             number[begin + node] = len(sets)
             sets.append(members[first : first + size])
     if (is_set & (number < 0)).any():
@@ -253,16 +223,12 @@ def _sets(
 
 
 def _encoder(wrapper: Any, learner: Learner, gbtree: dict[str, Any], table: Table) -> Encoder:
-    numbers = Numbers(
-        float32=True,
-        # A Booster is asked through a DMatrix, which refuses infinities; wrappers take them.
-        refuse_infinite=wrapper is None,
-        missing=_missing_number(wrapper),
-    )
+    # A Booster is asked through a DMatrix, which refuses infinities; wrappers take them.
+    numbers = Numbers(float32=True, refuse_infinite=wrapper is None, missing=_missing_number(wrapper))
     n_columns = len(table.names)
     types = learner.document["feature_types"] or ["float"] * n_columns
     levels = _stored_levels(gbtree.get("cats", {}), n_columns)
-    head = table.slice(0, min(table.n_rows, 100))
+    head = table.slice(0, min(table.n_rows, HEAD))
     rules: list[Rule] = []
     for i, name in enumerate(table.names):
         kind = head.column(name).kind
@@ -274,8 +240,7 @@ def _encoder(wrapper: Any, learner: Learner, gbtree: dict[str, Any], table: Tabl
                 )
             rules.append(numbers)
         elif kind == "categorical":
-            known = levels[i]
-            if known is None:
+            if (known := levels[i]) is None:
                 raise CannotRead(
                     f"the XGBoost model does not say which categories column {name!r} had, or not in ASCII"
                 )
