@@ -79,12 +79,9 @@ class Place:
         missing = self._at.missing
         ticks = axis.ticks if self._at.ordered else [self._at.text(v, LEVEL_TEXT) for v in self._at.levels]
         named = named_ticks(axis.meaning, axis.low or 0.0, self._at.high) if axis.meaning else []
+        gone = None if missing is None else numbers(missing, PLACE_DIGITS)
         return Axis(
-            axis.label,
-            cast(AxisKind, axis.kind),
-            list(ticks),
-            [(at, text) for at, text in named],
-            None if missing is None else numbers(missing, PLACE_DIGITS),
+            axis.label, cast(AxisKind, axis.kind), list(ticks), [(at, text) for at, text in named], gone
         )
 
 
@@ -144,8 +141,13 @@ def _on_axis(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str, 
         "points": texts(effect, values),
         "values": raw(values),
         "average": numbers(effect.average[:, kept]),
-        "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
+        "mean": _mean(effect),
     }
+
+
+def _mean(effect: Effect) -> Any:
+    """The averages' own means."""
+    return numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8)
 
 
 def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> Interval:
@@ -161,18 +163,13 @@ def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> Interval:
 
 def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> MeansSeen:
     """Observed and predicted means of the rows near each place, in the card's own places; of at least this many rows."""
-    known, gone = (
-        one if one is None or not least else one.of_many(least)
-        for one in (seen.known(shown.tolist()), seen.gone())
-    )
-    missing = None if gone is None else [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)]
+    known, gone = (one and one.of_many(least) for one in (seen.known(shown.tolist()), seen.gone()))
+    missing = gone and [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)]
     mean = [numbers(one, 8) for one in seen.overall()]
     if known is None:
         return MeansSeen([], [], [], [], [], [], missing, mean)
-    means = numbers(known.observed, 4), numbers(known.predicted, 4)
-    return MeansSeen(
-        place(known.values), known.points, raw(known.values), known.rows.tolist(), *means, missing, mean
-    )
+    at, means = place(known.values), (numbers(known.observed, 4), numbers(known.predicted, 4))
+    return MeansSeen(at, known.points, raw(known.values), known.rows.tolist(), *means, missing, mean)
 
 
 def short_curves(values: Float, digits: int = 4) -> Any:
@@ -227,11 +224,9 @@ def _wants_log(effect: Effect, place: Place) -> bool:
     if as_levels(effect) or place.time:
         return False
     at = place.on_axis(effect.grid[0][shown_points(effect)])
-    found = effect.distribution
-    edges = None if found is None else found.marginals[0].edges
+    edges = None if effect.distribution is None else effect.distribution.marginals[0].edges
     seen = at if edges is None else np.concatenate([at, place.on_axis(edges)])
-    seen = seen[np.isfinite(seen)]
-    at = at[np.isfinite(at)]
+    at, seen = at[np.isfinite(at)], seen[np.isfinite(seen)]
     return bool(len(at) and seen.min() > 0 and at.max() > LOG_FACTOR * at.min())
 
 
@@ -282,8 +277,7 @@ def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp], least: int)
 
 
 def _group(own: Effect, kept: NDArray[np.intp], digits: int = DIGITS, readings: Sequence[str] = ()) -> Group:
-    mean = numbers(own.average[:, shown_points(own)] @ point_weights(own), 8)
-    return Group(short_curves(own.average[:, kept], digits), mean, own.n_rows, list(readings))
+    return Group(short_curves(own.average[:, kept], digits), _mean(own), own.n_rows, list(readings))
 
 
 def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> Ale:
@@ -314,11 +308,10 @@ def surface_panel(
 
     `sizes` are the interaction and H of each output, `features` the two features' cards.
     """
-    places = Place(effect, 0), Place(effect, 1)
-    shown = shown_points(effect, 0), shown_points(effect, 1)
+    places, shown = (Place(effect, 0), Place(effect, 1)), (shown_points(effect, 0), shown_points(effect, 1))
+    grid = [points[known] for points, known in zip(effect.grid, shown)]
     level = effect.average[:, shown[0]][:, :, shown[1]]
-    first = singles[0].average[:, shown_points(singles[0])]
-    second = singles[1].average[:, shown_points(singles[1])]
+    first, second = (own.average[:, shown_points(own)] for own in singles)
     weight = np.ones(level.shape[1:]) if effect.weight is None else effect.weight[shown]
     weight = np.where(weight < least, 0.0, weight)
     empty = _without_data(weight, effect.ordered)
@@ -328,10 +321,10 @@ def surface_panel(
     return SurfacePanel(
         names=[page_name(effect.naming.name(f)) for f in effect.features],
         axes=[replace(p.axis(), missing=None) for p in places],
-        x=places[0](effect.grid[0][shown[0]]),
-        y=places[1](effect.grid[1][shown[1]]),
-        points=[texts(effect, effect.grid[i][shown[i]], i) for i in (0, 1)],
-        values=[raw(effect.grid[i][shown[i]]) for i in (0, 1)],
+        x=places[0](grid[0]),
+        y=places[1](grid[1]),
+        points=[texts(effect, own, i) for i, own in enumerate(grid)],
+        values=[raw(own) for own in grid],
         level=short_curves(level, DIGITS),
         pure=short_curves(pure),
         low=empty.astype(int).tolist(),
@@ -346,14 +339,11 @@ def surface_panel(
 def _without_data(weight: Float, ordered: tuple[bool, ...]) -> NDArray[np.bool_]:
     """Cells of a surface with no row in them nor, along numbers and times, in the cells beside them."""
     seen = weight > 0
-    for axis, has_order in enumerate(ordered):
-        if not has_order:
-            continue
-        before, after = np.roll(seen, 1, axis), np.roll(seen, -1, axis)
-        # A roll brings the far end around; the ends have one neighbour only.
-        np.moveaxis(before, axis, 0)[0] = False
-        np.moveaxis(after, axis, 0)[-1] = False
-        seen = seen | before | after
+    for axis in np.flatnonzero(ordered):
+        along = np.moveaxis(seen, axis, 0)
+        gap = np.zeros_like(along[:1])  # the ends have one neighbour only
+        beside = along | np.concatenate([gap, along[:-1]]) | np.concatenate([along[1:], gap])
+        seen = np.moveaxis(beside, 0, axis)
     return ~seen
 
 

@@ -60,7 +60,7 @@ class Changed:
 
     @property
     def output(self) -> int:
-        """The output that changed most."""
+        """That changed most."""
         return int(np.argmax(self.change))
 
     @property
@@ -79,35 +79,29 @@ def build_comparison(
     rows: Any = None,
     data_name: str | None = None,
 ) -> ReportPage:
-    """Request every model; see `icefield.report.write_report`."""
+    """What a page tells of several models; see `icefield.report.build`."""
     began = time.perf_counter()
-    names = [page_name(name, 40) for name in studies]
+    names, each = [page_name(name, 40) for name in studies], list(studies.values())
     _check(studies)
     shared, left_out = _shared(studies, features)
     with Progress("comparison", total=2 * len(studies) + 1) as progress:
         made = []
-        for study in studies.values():
+        for study in each:
             made.append(decisions(study, shared, rows=rows))
             progress.advance()
-        effects, refused = _on_one_grid(list(studies.values()), shared, rows, progress)
+        effects, refused = _on_one_grid(each, shared, rows, progress)
         changed = [_changed(label, own, tuple(one[label] for one in made)) for label, own in effects.items()]
         changed.sort(key=lambda one: (-one.most, -max(d.movement for d in one.decisions)))
-        models = [
-            glance.model(name, study, own, data_name)
-            for name, study, own in zip(names, studies.values(), made)
-        ]
+        models = [glance.model(name, *own, data_name) for name, *own in zip(names, each, made)]
         progress.advance()
     if not changed:
         raise InputError(f"No feature could be compared: {'; '.join(refused.values())}")
     seconds = time.perf_counter() - began
     ranks = [{label: place + 1 for place, label in enumerate(own)} for own in made]
     lead = changed[0].effects[0]
-    together = _predictions(studies, names)
-    cards = [
-        Card(**_listed(number, one, ranks), panel=_panel(one, names))
-        for number, one in enumerate(changed[:CARDS])
-    ]
-    others = [Row(**_listed(number, one, ranks)) for number, one in enumerate(changed[CARDS:], CARDS)]
+    together = _predictions(each[0], each[1], names)
+    listed = [_listed(number, one, ranks) for number, one in enumerate(changed)]
+    cards = [Card(**row, panel=_panel(one, names)) for row, one in zip(listed, changed[:CARDS])]
     return ReportPage(
         title=page_name(title, 200) if title else f"How {_all_of(names)} differ",
         lede=_lede(changed, names, together),
@@ -121,8 +115,8 @@ def build_comparison(
         bounds=numbers(lead.value_range),
         by="model",
         groups=names,
-        rows=[*cards, *others],
-        only_cards=f"Only the {CARDS} that changed most have curves below." if others else "",
+        rows=[*cards, *(Row(**row) for row in listed[CARDS:])],
+        only_cards=f"Only the {CARDS} that changed most have curves below." if len(changed) > CARDS else "",
         features=cards,
         facts=_facts(studies, names, seconds),
     )  # fmt: skip
@@ -133,19 +127,17 @@ def build_comparison(
 
 def _check(studies: Mapping[Any, Study]) -> None:
     if len(studies) > MOST_MODELS:
-        raise InputError(
-            complaint("members", f"must be at most {MOST_MODELS} to be reported on", len(studies))
-        )
+        told = f"must be at most {MOST_MODELS} to be reported on"
+        raise InputError(complaint("members", told, len(studies)))
     name, first = next(iter(studies.items()))
     for other, study in studies.items():
-        for what, mine, theirs in (
-            ("number of outputs", len(study.model.outputs), len(first.model.outputs)),
-            ("scale", study.model.scale_label, first.model.scale_label),
+        for what, own in (
+            ("number of outputs", lambda model: len(model.outputs)),
+            ("scale", lambda model: model.scale_label),
         ):
-            if mine != theirs:
-                raise InputError(
-                    complaint("members", f"must agree in their {what}: {name!r} has {theirs!r}, {other!r} has another", mine)
-                )  # fmt: skip
+            if own(study.model) != own(first.model):
+                told = f"must agree in their {what}: {name!r} has {own(first.model)!r}, {other!r} has another"
+                raise InputError(complaint("members", told, own(study.model)))
 
 
 def _shared(
@@ -186,14 +178,8 @@ def _on_one_grid(
 
 
 def _curves(study: Study, asked: Sequence[Any], grid: Any, rows: Any) -> list[Effect]:
-    chosen = study.chosen(rows, when_costly=CURVE_ROWS)
-    ask = Request(
-        sets=[(one,) for one in asked],
-        grid=grid,
-        spread=False,
-        rows=chosen.positions,
-        sampled_from=chosen.sampled_from,
-    )
+    own, sets = study.chosen(rows, when_costly=CURVE_ROWS), [(one,) for one in asked]
+    ask = Request(sets=sets, grid=grid, spread=False, rows=own.positions, sampled_from=own.sampled_from)
     return compute_effects(study, ask)
 
 
@@ -202,9 +188,8 @@ def _changed(label: Any, effects: tuple[Effect, ...], made: tuple[Decision, ...]
     shown, weights = shown_points(first), point_weights(first)
     apart = []
     for other in effects[1:]:
-        known = np.isfinite(other.average[:, shown]) & np.isfinite(first.average[:, shown])
-        difference = np.where(known, other.average[:, shown] - first.average[:, shown], 0.0)
-        apart.append(deviation(difference, weights))
+        difference = other.average[:, shown] - first.average[:, shown]
+        apart.append(deviation(np.where(np.isfinite(difference), difference, 0.0), weights))
     units = np.array([output_unit(first, o) for o in range(len(first.outputs))])
     return Changed(label, effects, made, np.max(apart, axis=0) / units)
 
@@ -237,11 +222,9 @@ def _told(number: int, one: Changed, names: Sequence[str]) -> Finding:
         for name, size, reading, effect in zip(names, size_texts(readings), readings, one.effects)
     ]
     others = [_on_level(one, effect, o) for effect in one.effects[1:]]
-    grade = f"differs by {one.most:.2f} SD" + (
-        f", {page_name(first.outputs[o])}" if len(first.outputs) > 1 else ""
-    )
+    of = f", {page_name(first.outputs[o])}" if len(first.outputs) > 1 else ""
     picture = small_curve(first, o, NOTICEABLE * output_unit(first, o), others=others)
-    return Finding(number, one.text(), sides, picture, grade)
+    return Finding(number, one.text(), sides, picture, f"differs by {one.most:.2f} SD{of}")
 
 
 def _on_level(one: Changed, effect: Effect, output: int) -> Float:
@@ -289,20 +272,15 @@ def _facts(studies: Mapping[Any, Study], names: Sequence[str], seconds: float) -
     told = (opening.model_text, opening.data_text, opening.how, opening.hashes_text)
     found = [Fact(name, "; ".join(one(s) for one in told)) for name, s in zip(names, studies.values())]
     change = "standard deviation, over the data, of the difference of two average curves, in standard deviations of the predictions of"
-    return [
-        *found,
-        Fact("Grid", f"all curves on that of {names[0]}"),
-        Fact("Change", f"{change} {names[0]}"),
-        Fact("Made", opening.made_text(seconds)),
-    ]
+    grid = Fact("Grid", f"all curves on that of {names[0]}")
+    return [*found, grid, Fact("Change", f"{change} {names[0]}"), Fact("Made", opening.made_text(seconds))]
 
 
 # --- predictions of the same rows --------------------------------------------------------------------
 
 
-def _predictions(studies: Mapping[Any, Study], names: Sequence[str]) -> SameRows | None:
+def _predictions(one: Study, two: Study, names: Sequence[str]) -> SameRows | None:
     """How the first two models' predictions go together, where both were given the same rows."""
-    one, two = list(studies.values())[:2]
     if one.sample.n_rows != two.sample.n_rows or not _same_rows(one, two):
         return None
     chosen = choose_rows(None, one.sample.n_rows, one.seed, PREDICTION_ROWS).positions
@@ -334,7 +312,4 @@ def _same_rows(one: Study, two: Study) -> bool:
         return False
     rows = np.unique(np.linspace(0, one.sample.n_rows - 1, 200).round().astype(np.intp))
     a, b = one.sample.table.take(rows), two.sample.table.take(rows)
-    return all(
-        [str(v) for v in a.column(name).shown()] == [str(v) for v in b.column(name).shown()]
-        for name in shared
-    )
+    return all([*map(str, a.column(name).shown())] == [*map(str, b.column(name).shown())] for name in shared)

@@ -20,16 +20,7 @@ from icefield.report.means import Means
 from icefield.report.plain import numbers
 from icefield.report.ranked import Ranked
 from icefield.report.stills import Point, against, plane
-from icefield.report.view_model import (
-    DataNote,
-    Fit,
-    ModelFacts,
-    NamedColumn,
-    Region,
-    Score,
-    Share,
-    Shares,
-)
+from icefield.report.view_model import DataNote, Fit, ModelFacts, NamedColumn, Region, Score, Share, Shares
 from icefield.statistics.decision import Decisions
 from icefield.statistics.fit_check import fit_check
 from icefield.statistics.fit_score import (
@@ -78,14 +69,10 @@ def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
         return Fit(why=f"Not known: {why}." if study.sample.y is not None else NO_Y)
     check = fit_check(study)
     groups = [
-        (_class_name(study.model.outputs[o]), bins)
+        (_class_name(study.model.outputs[o]), replace(bins, low=None, high=None) if least else bins)
         for o in range(min(CALIBRATED if seen.classes else 1, seen.truth.shape[1]))
-        if (bins := along_predictions(seen, o)) is not None
+        if (bins := along_predictions(seen, o)) is not None and bins.rows.min() >= least
     ]
-    if least:
-        groups = [
-            (name, replace(bins, low=None, high=None)) for name, bins in groups if bins.rows.min() >= least
-        ]
     axes = ("predicted probability", "observed share") if seen.classes else ("predicted", "observed")
     return Fit(
         scores=_class_scores(study, seen) if seen.classes else _number_scores(study, seen),
@@ -100,11 +87,12 @@ def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
 
 
 def _rows_scored(seen: Observed) -> str:
-    if len(seen.rows) < seen.all_rows:
-        return (
-            f"on {counted(len(seen.rows))} of the {counted(seen.all_rows)} rows given, sampled with the seed"
-        )
-    return f"on the {counted(len(seen.rows))} rows given"
+    rows, every = counted(len(seen.rows)), counted(seen.all_rows)
+    return (
+        f"on the {rows} rows given"
+        if rows == every
+        else f"on {rows} of the {every} rows given, sampled with the seed"
+    )
 
 
 def _number_scores(study: Study, seen: Observed) -> list[Score]:
@@ -158,11 +146,10 @@ def _about(seen: Observed, groups: Sequence[Any]) -> str:
     bins = groups[0][1]
     apart = np.abs(bins.observed - bins.predicted)
     worst = int(apart.argmax())
-    values = (float(bins.predicted[worst]), float(bins.observed[worst]))
+    predicted, seen_there = float(bins.predicted[worst]), float(bins.observed[worst])
+    told = f"{number_text(predicted)} predicted, {number_text(seen_there)} observed on average"
     if seen.classes:
-        told = f"{100 * values[0]:.0f}\u00a0% predicted, {100 * values[1]:.0f}\u00a0% observed"
-    else:
-        told = f"{number_text(values[0])} predicted, {number_text(values[1])} observed on average"
+        told = f"{100 * predicted:.0f}\u00a0% predicted, {100 * seen_there:.0f}\u00a0% observed"
     return f"Farthest apart, of {len(bins.at)} groups along the predictions: {told}."
 
 
@@ -211,11 +198,9 @@ def _whole_percent(shares: list[float]) -> list[int]:
 
 
 def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str:
-    looked = "no pair was worth a look" if not n_pairs else f"{n_pairs} pairs were looked at"
-    at = (
-        f"at {counted(rows)} rows"
-        if not pair_rows or pair_rows == rows
-        else f"at {counted(rows)} rows, pairs at {counted(pair_rows)}"
+    looked = f"{n_pairs} pairs were looked at" if n_pairs else "no pair was worth a look"
+    at = f"at {counted(rows)} rows" + (
+        f", pairs at {counted(pair_rows)}" if pair_rows not in (0, rows) else ""
     )
     rest = ", and features that are not on this page" if left_out else ""
     return (
@@ -231,12 +216,11 @@ def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str
 def all_features(ranked: Sequence[Ranked], cards: int, parts: Sequence[Region] = ()) -> Panel:
     """All features by strength and differences, and where regions lead."""
     removed = {part.feature: part.removed for part in parts}
-    points = []
-    for one in ranked:
-        size = one.reading.strength, one.reading.heterogeneity or 0.0
-        points.append(
-            Point(one.text(60), _link(one.number, cards), *size, one.reading.hidden, removed.get(one.number))
-        )
+    points = [
+        Point(one.text(60), _link(one.number, cards), own.strength, own.heterogeneity or 0.0, own.hidden, removed.get(one.number))
+        for one in ranked
+        for own in [one.reading]
+    ]  # fmt: skip
     return plane(points)
 
 
@@ -261,7 +245,7 @@ def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) 
 
     said = []
     if found.perfect:
-        columns = [(name, f"{100 * min(told, 1.0):.0f}\u00a0%") for name, told in found.perfect]
+        columns = [(name, _percent(min(told, 1.0))) for name, told in found.perfect]
         what = "the share of the target’s variance that the column tells alone"
         rest = f"{'Is it' if len(columns) == 1 else 'Are they'} known before what is predicted?"
         said.append(note("Suspiciously perfect", what, columns, rest))

@@ -37,10 +37,9 @@ class Surfaces:
         units = {o: output_unit(effect, i) for i, o in enumerate(outputs)}
         best: dict[tuple[Any, ...], tuple[float, float]] = {}
         self._every: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
-        pairs = None if crossed is None else crossed.pairs()
         fields = ("features", "output", "strength", "h")
-        each = [] if pairs is None else [pairs[name].tolist() for name in fields]
-        for names, output, strength, h in zip(*each):
+        pairs = [] if crossed is None else [crossed.pairs()[name].tolist() for name in fields]
+        for names, output, strength, h in zip(*pairs):
             size = strength / units[output]
             every = self._every.setdefault(names, [(0.0, 0.0)] * len(outputs))
             every[outputs.index(output)] = (size, h)

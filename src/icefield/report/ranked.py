@@ -16,7 +16,7 @@ from icefield.core.effects import Request
 from icefield.core.study import Study
 from icefield.effect import Effect
 from icefield.report.plain import PRINTED, numbers
-from icefield.report.view_model import InModel
+from icefield.report.view_model import FeaturePanel, InModel
 from icefield.sampling import BAND_CURVES, STEP_ROWS
 from icefield.statistics.ale import ales, ales_beforehand
 from icefield.statistics.decision import Decision
@@ -41,7 +41,7 @@ CURVES_SHARE = 0.5  # of the memory budget that curves may take at once, where t
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A feature at its place: its decision, the effect that is drawn, and its ALE where it has one.
+    """A feature at its place: its decision, the effect that is drawn, its ALE where it has one, and what its card holds.
 
     A feature without a card has the effect that its decision was read from, and nothing else.
     """
@@ -51,6 +51,8 @@ class Ranked:
     effect: Effect
     local: Effect | None = None
     no_ale: str = ""
+    panel: FeaturePanel | None = None
+    far: str = ""
 
     def text(self, limit: int = PAGE_LIMIT) -> str:
         """What the feature is called."""
@@ -144,15 +146,9 @@ def without_cards(made: Sequence[Decision], first: int) -> list[Ranked]:
 def in_model(decision: Decision, rank: int) -> InModel:
     """What a model makes of a feature; where outputs differ, of the one that it moves most."""
     reading = decision.reading
-    shape = shape_words(reading)
-    return InModel(
-        rank,
-        numbers(decision.movement, PRINTED),
-        numbers(reading.strength, PRINTED),
-        numbers(reading.heterogeneity or 0.0, PRINTED),
-        bool(reading.hidden),
-        page_sentence(f"{shape} ({page_name(reading.output, 30)})" if reading.several else shape),
-    )
+    shape = shape_words(reading) + (f" ({page_name(reading.output, 30)})" if reading.several else "")
+    sizes = numbers([decision.movement, reading.strength, reading.heterogeneity or 0.0], PRINTED)
+    return InModel(rank, *sizes, bool(reading.hidden), page_sentence(shape))
 
 
 def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -> Effect:
