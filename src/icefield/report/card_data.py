@@ -164,7 +164,7 @@ def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> Interval:
 def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> MeansSeen:
     """Observed and predicted means of the rows near each place, in the card's own places; of at least this many rows."""
     known, gone = (one and one.of_many(least) for one in (seen.known(shown.tolist()), seen.gone()))
-    missing = gone and [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)]
+    missing = None if gone is None else [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)]
     mean = [numbers(one, 8) for one in seen.overall()]
     if known is None:
         return MeansSeen([], [], [], [], [], [], missing, mean)

@@ -92,7 +92,7 @@ def build_comparison(
         effects, refused = _on_one_grid(each, shared, rows, progress)
         changed = [_changed(label, own, tuple(one[label] for one in made)) for label, own in effects.items()]
         changed.sort(key=lambda one: (-one.most, -max(d.movement for d in one.decisions)))
-        models = [glance.model(name, *own, data_name) for name, *own in zip(names, each, made)]
+        models = [glance.model(*own, data_name) for own in zip(names, each, made)]
         progress.advance()
     if not changed:
         raise InputError(f"No feature could be compared: {'; '.join(refused.values())}")

@@ -125,7 +125,8 @@ def build(
         crossed = made.pairs
         pairs = Surfaces(study, order[:CARDS], crossed)
         progress.now("curves and local effects")
-        with_cards = Cards(study, order[:CARDS], rows, pairs.singles, released and released.edges)
+        edges = None if released is None else released.edges
+        with_cards = Cards(study, order[:CARDS], rows, pairs.singles, edges)
         surfaces = pairs.panels(with_cards.singles, least)
         ranked: list[Ranked] = []
         small = curves = 0

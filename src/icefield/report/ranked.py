@@ -148,7 +148,7 @@ def in_model(decision: Decision, rank: int) -> InModel:
     reading = decision.reading
     shape = shape_words(reading) + (f" ({page_name(reading.output, 30)})" if reading.several else "")
     sizes = numbers([decision.movement, reading.strength, reading.heterogeneity or 0.0], PRINTED)
-    return InModel(rank, *sizes, bool(reading.hidden), page_sentence(shape))
+    return InModel(rank, *sizes, hidden=bool(reading.hidden), shape=page_sentence(shape))
 
 
 def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -> Effect:

@@ -39,11 +39,7 @@ SURFACES = 8  # arrays as large as the result that two-way effects are worked ou
 
 
 def ale(
-    study: Study,
-    *features: Any,
-    bins: Any = None,
-    order: Any = "similarity",
-    rows: Any = None,
+    study: Study, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None
 ) -> Effect:
     """Accumulated local effects of one feature, or the pure interaction effect of two.
 
@@ -121,7 +117,7 @@ def _asked(
             found = study.resolve(names)
             cuts = _cuts(study, found, bins, order, weights)
             _check_surface_fits(study, found, cuts)
-            return LocalEffect.of(study, found, cuts, drawn=drawn)
+            return LocalEffect(study, found, cuts, drawn=drawn)
         except IcefieldError as error:
             return error
 
@@ -189,18 +185,19 @@ def _cuts(
     study: Study, features: Sequence[Feature], bins: Any, order: Any, weights: Float | None
 ) -> list[Cut]:
     """Where each feature is cut, by all rows or by those that have weight."""
-    return [
-        feature_cut(
-            study,
-            feature,
-            DEFAULT_BINS[len(features)] if wanted is None else wanted,
-            order,
+    found = []
+    for feature, wanted in zip(features, _bins_per_feature(bins, len(features))):
+        values = (
             study.rows.statistics.values(feature)
             if weights is None
-            else ColumnValues(study.column(feature), weights),
+            else ColumnValues(study.column(feature), weights)
         )
-        for feature, wanted in zip(features, _bins_per_feature(bins, len(features)))
-    ]
+        found.append(
+            feature_cut(
+                study, feature, DEFAULT_BINS[len(features)] if wanted is None else wanted, order, values
+            )
+        )
+    return found
 
 
 def _row_weights(study: Study, chosen: Chosen) -> Float:
@@ -248,12 +245,10 @@ def _check_surface_fits(study: Study, features: Sequence[Feature], cuts: Sequenc
 
 
 def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:
-    if n_features == 1:
-        return [bins]
+    if n_features == 1 or bins is None or isinstance(bins, (int, np.integer)):
+        return [bins] * n_features
     if isinstance(bins, (tuple, list)) and len(bins) == n_features:
         return list(bins)
-    if bins is None or isinstance(bins, (int, np.integer)):
-        return [bins] * n_features
     raise InputError(
         complaint("bins", f"must be a number or {n_features} entries", bins, "write bins=(20, 20)")
     )

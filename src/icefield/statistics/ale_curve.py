@@ -24,15 +24,8 @@ from icefield.typing import Float, Mask, Positions
 
 # Sums of `StepSums` that are no more than that; the others are means and spreads about them.
 SIMPLE_SUMS = (
-    "n_rows",
-    "end_weight",
-    "node_weight",
-    "node_squared",
-    "weight",
-    "change",
-    "side_squared",
-    "side_change",
-)
+    "n_rows", "end_weight", "node_weight", "node_squared", "weight", "change", "side_squared", "side_change",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +62,11 @@ class Summed:
     def _add_up(self, state: dict[str, NDArray[Any]], names: Iterable[str]) -> None:
         for name in names:
             setattr(self, name, getattr(self, name) + state[name])
+
+
+def numbered_states(several: Iterable[Any]) -> dict[str, NDArray[Any]]:
+    """One state of those of several sums."""
+    return {f"{i} {name}": values for i, one in enumerate(several) for name, values in one.state().items()}
 
 
 def own_state(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[Any]]:

@@ -63,12 +63,18 @@ class CellSums(Summed):
         kept, nodes = weights[rows], self.end_weight.shape
         ends = np.ravel_multi_index((first.end_of[rows], second.end_of[rows]), nodes)
         self.n_rows = self.n_rows + len(rows)
-        self.end_weight = self.end_weight + np.bincount(ends, kept, minlength=nodes[0] * nodes[1]).reshape(
-            nodes
+        ended = np.bincount(ends, kept, minlength=nodes[0] * nodes[1])
+        self.end_weight = self.end_weight + ended.reshape(nodes)
+        # A row's weight is shared among the nodes that it stands about.
+        about, beside = first.node_of[rows], second.node_of[rows]
+        by_first, by_second = kept / about.shape[1], kept / beside.shape[1]
+        self.first_by_second = self.first_by_second + _crossed(
+            first.step_of[rows], beside, by_second, self.first_by_second.shape
         )
-        self.first_by_second = self.first_by_second + _step_by_node(first, second, rows, kept)
-        self.second_by_first = self.second_by_first + _step_by_node(second, first, rows, kept)
-        self.joint = self.joint + _node_by_node(first, second, rows, kept)
+        self.second_by_first = self.second_by_first + _crossed(
+            second.step_of[rows], about, by_first, self.second_by_first.shape
+        )
+        self.joint = self.joint + _crossed(about, beside, kept / (about.shape[1] * beside.shape[1]), nodes)
         if not len(row) or not self.weight.size:
             return
         cell, w = np.ravel_multi_index((s, t), (first.n_steps, second.n_steps)), weights[row]
@@ -139,23 +145,13 @@ def _nearest_in_row(has: Mask) -> Positions:
     return np.where(use_left, left, np.where(right < len(at), right, -1))
 
 
-def _step_by_node(along: Steps, across: Steps, rows: Positions, weights: Float) -> Float:
-    """Weight of the rows in each step of one feature, by the other feature's nodes."""
-    out = np.zeros((along.n_steps, len(across.nodes)))
-    share = weights / across.node_of.shape[1]
-    for step in along.step_of[rows].T:
-        for node in across.node_of[rows].T:
-            has = step >= 0
-            np.add.at(out, (step[has], node[has]), share[has])
-    return out
-
-
-def _node_by_node(first: Steps, second: Steps, rows: Positions, weights: Float) -> Float:
-    out = np.zeros((len(first.nodes), len(second.nodes)))
-    share = weights / (first.node_of.shape[1] * second.node_of.shape[1])
-    for a in first.node_of[rows].T:
-        for b in second.node_of[rows].T:
-            np.add.at(out, (a, b), share)
+def _crossed(first: Positions, second: Positions, weights: Float, shape: tuple[int, ...]) -> Float:
+    """Weight of rows by the places ``(rows, 1 or 2)`` that they have along two features; -1 is none."""
+    out = np.zeros(shape)
+    for a in first.T:
+        for b in second.T:
+            has = a >= 0
+            np.add.at(out, (a[has], b[has]), weights[has])
     return out
 
 

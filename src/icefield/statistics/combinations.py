@@ -82,13 +82,16 @@ def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Fl
     def by_pairs(cells: Float) -> Float:
         return np.asarray(np.add.reduceat(np.add.reduceat(cells, start, axis=0), start, axis=1))
 
-    def less_chance(squared: Float, cells: Float) -> Float:
-        left = np.maximum(0.0, squared / size - (n_own - 1) * (cells - 1) / max(1, size - 1))
-        return np.asarray(left / (1.0 + left))
-
     cells = by_pairs((total > 0).astype(np.float64))
-    alone = less_chance(np.add.reduceat(np.diagonal(apart), start), sizes.astype(np.float64))
-    return less_chance(by_pairs(apart), cells), int(mine.max()) * np.maximum(cells - 1, 1), alone
+    alone = less_chance(np.add.reduceat(np.diagonal(apart), start), n_own, sizes, size)
+    found = less_chance(by_pairs(apart), n_own, cells, size)
+    return found, int(mine.max()) * np.maximum(cells - 1, 1), alone
+
+
+def less_chance(squared: Float, groups: int, others: NDArray[Any], rows: int) -> Float:
+    """The coefficient from a column's square contingency, in `groups` groups, with columns of `others` groups."""
+    left = np.maximum(0.0, squared / rows - (groups - 1) * (others - 1) / max(1, rows - 1))
+    return np.asarray(left / (1.0 + left))
 
 
 def _coarse(codes: Codes, groups: int) -> Codes:
@@ -145,9 +148,8 @@ class Combinations:
     """
 
     def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
-        others = np.full(
-            study.sample.n_rows, study.sample.weights is None
-        )  # rows drawn by weight are as many as count
+        # Rows drawn by weight are as many as count.
+        others = np.full(study.sample.n_rows, study.sample.weights is None)
         others[rows] = False
         more = np.flatnonzero(others)
         more = np.random.default_rng(study.seed).permutation(more)[: max(0, ROWS - len(rows))]
@@ -160,15 +162,13 @@ class Combinations:
     @cached_property
     def _are_levels(self) -> dict[Any, bool]:
         """For every column, of those that count, whether its values are levels: few numbers, or no numbers at all."""
-        table, first = self._study.sample.table, self.rows[: self.looked_at]
-        found = {}
-        for name, column in columns_at(table, self.among, first):
-            if column.kind == "other":
-                continue
-            # A column that has many values among the first rows has many; only the others are looked at further.
-            few = column.kind not in ORDERED_KINDS or _are_few(column)
-            found[name] = few and self._coded(name)[1]
-        return found
+        columns = columns_at(self._study.sample.table, self.among, self.rows[: self.looked_at])
+        # A column that has many values among the first rows has many; only the others are looked at further.
+        return {
+            name: (column.kind not in ORDERED_KINDS or _are_few(column)) and self._coded(name)[1]
+            for name, column in columns
+            if column.kind != "other"
+        }
 
     def _coded(self, name: Any) -> tuple[NDArray[np.int16], bool]:
         """A column's codes, kept small, and whether they are levels."""
@@ -246,11 +246,8 @@ def _as_levels(column: Column, rows: NDArray[np.intp] | slice) -> tuple[Codes, b
     values = column.values[rows]
     distinct = np.unique(values[~gone])
     few = len(distinct) <= FEW
-    if few:
-        codes = np.searchsorted(distinct, values)
-    else:
-        codes = np.searchsorted(_cuts(values[~gone]), values, side="right")
-    return dense_codes(np.where(gone, -1, codes))[0], few
+    cuts, side = (distinct, "left") if few else (_cuts(values[~gone]), "right")
+    return dense_codes(np.where(gone, -1, np.searchsorted(cuts, values, side=side)))[0], few
 
 
 def _cuts(values: NDArray[Any]) -> NDArray[Any]:

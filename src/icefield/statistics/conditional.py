@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,6 @@ from icefield.statistics.support import ale_at
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Float
 from icefield.wording.values import printed_value
-
-if TYPE_CHECKING:
-    pass
 
 BINS = 20
 
@@ -76,8 +73,7 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     if own is not None:
         bin_of, weights = bin_of[own], weights[own]
         observed = None if observed is None else observed[own]
-    inside = bin_of >= 0
-    mass: Float = np.bincount(bin_of[inside], weights[inside], minlength=len(labels)).astype(np.float64)
+    mass = _sums(bin_of, weights, len(labels))
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
     (pd,) = compute_effects(
         study, Request(sets=[(feature,)], grid=values, spread=False, rows=chosen.positions)
@@ -124,12 +120,9 @@ def _bins(column: Column, steps: Steps, weights: Float) -> tuple[NDArray[np.intp
         bin_of = np.where(steps.known, steps.step_of[:, 0], -1)
         edges = [printed_value(v) for v in steps.nodes]
         labels = [f"{'[' if i == 0 else '('}{edges[i]}, {edges[i + 1]}]" for i in range(steps.n_steps)]
-        values = np.concatenate(
-            [
-                weighted_quantiles(column.values[bin_of == b], np.array([0.5]), weights[bin_of == b])
-                for b in range(steps.n_steps)
-            ]
-        )
+        inside = [bin_of == b for b in range(steps.n_steps)]
+        medians = [weighted_quantiles(column.values[own], np.array([0.5]), weights[own]) for own in inside]
+        values = np.concatenate(medians)
     else:
         bin_of = np.where(steps.known, steps.end_of, -1)
         labels = [printed_value(v) for v in steps.nodes]
@@ -142,10 +135,12 @@ def _bins(column: Column, steps: Steps, weights: Float) -> tuple[NDArray[np.intp
     return bin_of, labels, values
 
 
-def _means(bin_of: NDArray[np.intp], values: Float, weights: Float, mass: Float) -> Float:
+def _sums(bin_of: NDArray[np.intp], values: Float, n_bins: int) -> Float:
     inside = bin_of >= 0
-    out = np.zeros((values.shape[1], len(mass)))
-    for o in range(values.shape[1]):
-        out[o] = np.bincount(bin_of[inside], (weights * values[:, o])[inside], minlength=len(mass))
+    return np.bincount(bin_of[inside], values[inside], minlength=n_bins).astype(np.float64)
+
+
+def _means(bin_of: NDArray[np.intp], values: Float, weights: Float, mass: Float) -> Float:
+    out = np.stack([_sums(bin_of, weights * one, len(mass)) for one in values.T])
     with np.errstate(invalid="ignore"):  # chosen rows leave bins empty, whose mean is unknown
         return out / mass

@@ -41,9 +41,8 @@ def every_effect(
     if order > 2:
         raise InputError(complaint("order", "must be 1 or 2", order, "use partial_dependence(a, b, c)"))
     if order == 2 and kind != "pd":
-        raise InputError(
-            complaint("order", f"must be 1 for kind={kind!r}", order, f"ask for pairs with {ALONE[kind]}")
-        )
+        told = f"must be 1 for kind={kind!r}"
+        raise InputError(complaint("order", told, order, f"ask for pairs with {ALONE[kind]}"))
     validate.flag("spread", spread)
     singles = listed_features(features, study.model.columns, least=0)
     asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
@@ -58,9 +57,9 @@ def every_effect(
         kept = _kept(study, len(singles), grid, rows)
         request = Request(sets=asked, kind="ice", grid=grid, spread=True, kept=kept)
     else:
-        picked = study.chosen(rows)
+        own = study.chosen(rows)
         request = Request(
-            sets=asked, grid=grid, spread=spread, rows=picked.positions, sampled_from=picked.sampled_from
+            sets=asked, grid=grid, spread=spread, rows=own.positions, sampled_from=own.sampled_from
         )
     found = compute_effects(study.grouped(by), request)
     return {e.features[0] if order == 1 else e.features: e for e in found}
@@ -71,11 +70,8 @@ def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> 
 
     study.needs_rows("accumulated local effects")
     if grid is not None:
-        raise InputError(
-            complaint(
-                "grid", "is for kind='pd' and 'ice': ALE has bins", grid, "ask for ale(feature, bins=...)"
-            )
-        )
+        told = "is for kind='pd' and 'ice': ALE has bins"
+        raise InputError(complaint("grid", told, grid, "ask for ale(feature, bins=...)"))
     found = []
     for one in ales(study.grouped(by), features, rows=rows):
         if not isinstance(one, Effect):
@@ -86,18 +82,10 @@ def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> 
 
 def _kept(study: Study, n_features: int, grid: Any, rows: Any) -> Positions:
     """Whose curves are kept; all features' together must fit the budget."""
-    kept = (
-        np.arange(study.sample.n_rows)
-        if rows is None
-        else validate.row_positions(rows, study.sample.n_rows, study.seed)
-    )
-    points = (
-        int(grid)
-        if isinstance(grid, (int, np.integer))
-        else DEFAULT_POINTS[1]
-        if grid is not None
-        else MOST_AUTO
-    )
+    n = study.sample.n_rows
+    kept = np.arange(n) if rows is None else validate.row_positions(rows, n, study.seed)
+    points = MOST_AUTO if grid is None else DEFAULT_POINTS[1]
+    points = int(grid) if isinstance(grid, (int, np.integer)) else points
     a_row, memory = 8 * len(study.model.outputs) * n_features * points, study.resources.memory
     if len(kept) * a_row > memory:
         raise BudgetError(

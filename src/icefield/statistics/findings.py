@@ -21,10 +21,8 @@ DRIVERS = 3  # features named
 TIED = 0.05  # of the largest movement: features nearer to it are as strong
 SHARING = 0.1  # of the largest movement: a feature that moves less takes no part
 MOSTLY = 0.5  # of all squared movement
-MANY, STANDS_OUT = (
-    30,
-    1.5,
-)  # of so many features none stands out that moves less than so many times their usual
+# Of so many features none stands out that moves less than so many times their usual.
+MANY, STANDS_OUT = 30, 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +75,7 @@ def findings(
         even = len(taking_part) >= MANY and largest <= STANDS_OUT * usual
         if even or told < MOSTLY * float(np.square(movement).sum()):
             sharing = len(taking_part) - (0 if even else len(responding))
-    tied = (
-        sum(one.movement >= (1.0 - TIED) * responding[0].movement for one in responding) if responding else 0
-    )
+    tied = sum(one.movement >= (1.0 - TIED) * responding[0].movement for one in responding)
     return Findings(
         study.rows.n_rows,
         len(every),

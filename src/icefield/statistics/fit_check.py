@@ -180,11 +180,8 @@ def _ranked(truth: Float, predicted: Float, weights: Float) -> float:
 
 def _ranked_apart(truth: Float, predicted: Float, weights: Float, fold_of: NDArray[np.intp]) -> float:
     """The same within each fold, on average: folds have different means, which rank their rows."""
-    found = [
-        _ranked(truth[fold_of == f], predicted[fold_of == f], weights[fold_of == f])
-        for f in np.unique(fold_of)
-    ]
-    return float(np.mean(found))
+    folds = [fold_of == fold for fold in np.unique(fold_of)]
+    return float(np.mean([_ranked(truth[own], predicted[own], weights[own]) for own in folds]))
 
 
 def _square(apart: Float, weights: Float) -> Float:
@@ -197,9 +194,8 @@ def _square(apart: Float, weights: Float) -> Float:
 def _coded(study: Study, rows: NDArray[np.intp], truth: Float, weights: Float) -> list[NDArray[np.intp]]:
     """The model's columns, each in a few groups; of very many columns, those most associated with the target."""
     table = study.sample.table.take(rows)
-    found = [
-        codes for name in study.model.columns if (codes := column_groups(table.column(name))) is not None
-    ]
+    every = [column_groups(table.column(name)) for name in study.model.columns]
+    found = [codes for codes in every if codes is not None]
     return [found[place] for place in most_associated(found, truth, weights, COLUMNS)]
 
 
@@ -269,13 +265,10 @@ def _split_leaves(
     chosen: list[tuple[int, int] | None] = [None] * n_leaves
     for number, codes in enumerate(columns):
         size = int(codes.max()) + 1
-        cell = leaf * size + codes
-        mass = np.bincount(cell, weights, minlength=n_leaves * size).reshape(n_leaves, size).cumsum(axis=1)
-        sums = (
-            np.bincount(cell, weights * left, minlength=n_leaves * size)
-            .reshape(n_leaves, size)
-            .cumsum(axis=1)
+        by_cell = (
+            np.bincount(leaf * size + codes, w, minlength=n_leaves * size) for w in (weights, weights * left)
         )
+        mass, sums = (one.reshape(n_leaves, size).cumsum(axis=1) for one in by_cell)
         low, high = mass[:, :-1], mass[:, -1:] - mass[:, :-1]
         explained = np.square(sums[:, :-1]) / np.maximum(low, 1e-9)
         explained += np.square(sums[:, -1:] - sums[:, :-1]) / np.maximum(high, 1e-9)

@@ -119,13 +119,11 @@ class CurvedEffects:
             # A sample of our own choice is measured against the same predictions as everything else.
             level = prediction_level(study)
 
-            def measured(effect: Effect) -> Effect:
-                about = replace(
-                    effect.predictions, baseline=level.baseline, output_std=level.std, unit=level.unit
-                )
-                return replace(effect, predictions=about)
-
-            self._effects = [[measured(effect) for effect in one] for one in self._effects]
+            known = {"baseline": level.baseline, "output_std": level.std, "unit": level.unit}
+            self._effects = [
+                [replace(effect, predictions=replace(effect.predictions, **known)) for effect in one]
+                for one in self._effects
+            ]
         self.note = f"{chosen.note}; rows={study.sample.n_rows} uses all" if chosen.note else ""
 
     def curve_bytes(self, number: int) -> int:
@@ -157,19 +155,13 @@ class CurvedEffects:
         table = self._study.sample.table.take(NO_ROWS if kept.rows is None else kept.rows)
         every = np.arange(
             table.n_rows
-        )  # one array for all questions: an engine then keeps the same rows' curves at once
+        )  # one array for all: an engine then keeps the same rows' curves at once
         while places:
             at_once = self._fitting([self._bytes(number, effects[place]) for place in places[:MOST_AT_ONCE]])
             block, places = places[:at_once], places[at_once:]
-            questions = [
-                Question(
-                    (self._features[place].axis(effects[place].grid[0], self._study.sample.table),),
-                    spread=False,
-                    rows=every,
-                    averaged=False,
-                )
-                for place in block
-            ]
+            whole = self._study.sample.table
+            axes = [self._features[place].axis(effects[place].grid[0], whole) for place in block]
+            questions = [Question((axis,), spread=False, rows=every, averaged=False) for axis in axes]
             answers = self._study.answers(questions, Block(table))
             for at, place in enumerate(block):
                 curves, answers[at].curves = answers[at].curves, None

@@ -296,10 +296,8 @@ def group_codes(values: NDArray[Any], weights: Float | None = None) -> NDArray[n
     if values.dtype == object:
         gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
         lookup: dict[Any, int] = {}
-        codes = np.array(
-            [0 if g else lookup.setdefault(v, len(lookup)) for v, g in zip(values.tolist(), gone)],
-            dtype=np.intp,
-        )
+        found = [0 if g else lookup.setdefault(v, len(lookup)) for v, g in zip(values.tolist(), gone)]
+        codes = np.array(found, dtype=np.intp)
     else:
         gone = np.isnat(values) if values.dtype.kind in "mM" else ~np.isfinite(values.astype(np.float64))
         codes = np.zeros(len(values), dtype=np.intp)

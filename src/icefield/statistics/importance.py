@@ -140,21 +140,15 @@ def importance(
     shuffled, loss_note = _shuffled(study, [made[name].asked for name in ranked], permutation, repeats, rows)
     columns = _columns(study, [(made[name], drawn[name], own[name]) for name in ranked], measure, weighted)
     if shuffled is not None:
-        columns["permutation"] = np.concatenate([more for more, _ in shuffled])
-        columns["permutation_std"] = np.concatenate([spread for _, spread in shuffled])
+        columns |= {
+            name: np.concatenate(each)
+            for name, each in zip(("permutation", "permutation_std"), zip(*shuffled))
+        }
+    notes = _how_measures_differ(study, columns, list(made), weighted), made.note, loss_note, study.how
     return Importance(
         columns=columns,
         title=f"Importance for {model_quantity(study.naming, study.model)}: {_how(measure, weighted)}",
-        notes=tuple(
-            n
-            for n in (
-                _how_measures_differ(study, columns, list(made), weighted),
-                made.note,
-                loss_note,
-                study.how,
-            )
-            if n
-        ),
+        notes=tuple(filter(None, notes)),
         library=study.sample.table.library,
         naming=study.naming,
         effects={name: drawn[name] for name in ranked},
@@ -219,6 +213,8 @@ def _columns(
         "movement": np.array([r.movement for r in readings]),
         "curve_sd": np.concatenate([curve_importance(effect, weighted) for _, effect, _ in ranked]),
     }
+    spread = measures["curve_sd"]
+    shares = np.nan_to_num(spread) / max(float(np.nanmax(spread, initial=0.0)), 1e-300)  # of the largest
     return {
         "feature": labels_column([decision.feature for decision, _, _ in ranked for _ in outputs]),
         "output": labels_column([o for _ in ranked for o in outputs]),
@@ -228,15 +224,8 @@ def _columns(
         "strength": np.array([r.strength for r in readings]),
         "heterogeneity": np.array([np.nan if r.heterogeneity is None else r.heterogeneity for r in readings]),
         "direction": labels_column([r.direction for r in readings]),
-        "shape": labels_column(
-            [importance_words(r, s) for r, s in zip(readings, _shares(measures["curve_sd"]))]
-        ),
+        "shape": labels_column([importance_words(r, s) for r, s in zip(readings, shares)]),
     }
-
-
-def _shares(spread: Float) -> Float:
-    """Each spread as a share of the largest."""
-    return np.nan_to_num(spread) / max(float(np.nanmax(spread, initial=0.0)), 1e-300)
 
 
 # --- permutation -----------------------------------------------------------------------------------

@@ -34,6 +34,9 @@ WAVES = 8  # along an ordered column
 SURE = 2.5  # standard errors: of many pairs that are noise, hardly one is supported
 LEAST_KEPT = 0.25  # of the model's interaction: what rows confirm of it by less is something else
 SEEN_AT = 4.0  # standard errors that an interaction of the model's size would have: with less nobody can tell
+Side = tuple[
+    NDArray[np.intp], Float, Float
+]  # rows' groups, functions of these, and how far each is expected to go
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class PairCheck:
         self.clusters, self.fold_of = drawn_folds(study, self.rows, self.truth, classes, rng)
         self.folds = np.unique(self.fold_of)
         self._table = study.sample.table.take(self.rows)
-        self._known: dict[Any, tuple[NDArray[np.intp], Float, Float] | None] = {}
+        self._known: dict[Any, Side | None] = {}
 
     def tried(self, pair: Sequence[Feature], strength: Sequence[float]) -> list[Confirmed | None]:
         """One answer per output; `strength` is the model's interaction there, None where a pair cannot be tried."""
@@ -143,12 +146,8 @@ class PairCheck:
                 mass = np.maximum(self.weights @ steps, 1e-300)
                 value = value - ((self.weights * value) @ steps / mass)[codes]
                 spread = np.sqrt((self.weights * np.square(value)) @ steps / mass)
-                lines = (
-                    steps
-                    * np.divide(value, spread[codes], out=np.zeros_like(value), where=spread[codes] > 0)[
-                        :, None
-                    ]
-                )
+                slope = np.divide(value, spread[codes], out=np.zeros_like(value), where=spread[codes] > 0)
+                lines = steps * slope[:, None]
                 parts.append(lines)
                 penalties.append(np.full(lines.shape[1], 0.5 * len(names) * lines.shape[1]))
         if not parts:
@@ -166,8 +165,8 @@ class PairCheck:
         side = self._column_side(name)
         return None if side is None else side[0]
 
-    def _side(self, feature: Feature) -> tuple[NDArray[np.intp], Float, Float] | None:
-        """One feature of a pair: rows' groups, and functions of these with how far each is expected to go."""
+    def _side(self, feature: Feature) -> Side | None:
+        """One feature of a pair."""
         if len(feature.columns) == 1:
             return self._column_side(feature.columns[0])
         parts = [codes for name in feature.columns if (codes := self._codes(name)) is not None]
@@ -177,16 +176,17 @@ class PairCheck:
         # Columns that are one feature have a level for each; others, together, too many values to learn from.
         return (codes, *_levels(int(codes.max()) + 1)) if codes.max() <= len(feature.columns) + 1 else None
 
-    def _column_side(self, name: Any) -> tuple[NDArray[np.intp], Float, Float] | None:
+    def _column_side(self, name: Any) -> Side | None:
         if name not in self._known:
             column = self._table.column(name)
-            codes = column_groups(column)
-            if codes is None:
-                self._known[name] = None
-            elif column.kind in ORDERED_KINDS and not self._study.naming.coded(name):
-                self._known[name] = (codes, *_waves(int(codes.max()) + 1, bool(column.missing.any())))
-            else:
-                self._known[name] = (codes, *_levels(int(codes.max()) + 1))
+            codes, found = column_groups(column), None
+            if codes is not None:
+                size, ordered = (
+                    int(codes.max()) + 1,
+                    column.kind in ORDERED_KINDS and not self._study.naming.coded(name),
+                )
+                found = (codes, *(_waves(size, bool(column.missing.any())) if ordered else _levels(size)))
+            self._known[name] = found
         return self._known[name]
 
 
@@ -210,20 +210,13 @@ def _levels(size: int) -> tuple[Float, Float]:
 class _Surface:
     """Smooth interactions of two features: products of functions of each, without what is additive in the two."""
 
-    def __init__(
-        self,
-        first: tuple[NDArray[np.intp], Float, Float],
-        second: tuple[NDArray[np.intp], Float, Float],
-        weights: Float,
-    ) -> None:
+    def __init__(self, first: Side, second: Side, weights: Float) -> None:
         rows, columns = len(first[1]), len(second[1])
         self.cell = first[0] * columns + second[0]
         mass = np.bincount(self.cell, weights, minlength=rows * columns)
         products = np.einsum("ai,bj->abij", first[1], second[1]).reshape(rows * columns, -1)
         root = np.sqrt(mass)[:, None]
-        single = np.concatenate(
-            [np.repeat(np.eye(rows), columns, axis=0), np.tile(np.eye(columns), (rows, 1))], axis=1
-        )
+        single = np.hstack([np.repeat(np.eye(rows), columns, axis=0), np.tile(np.eye(columns), (rows, 1))])
         parts = np.linalg.lstsq(root * single, root * products, rcond=None)[0]
         self.products = products - single @ parts
         self.spread = mass @ np.square(self.products) / mass.sum()
@@ -252,6 +245,4 @@ def tried_pairs(
     size = {name: float(np.max(strength[name] / np.where(units > 0, units, np.inf))) for name in pairs}
     wanted = sorted((name for name in pairs if size[name] >= least), key=lambda name: -size[name])[:PAIRS]
     check = pair_check(study) if wanted else None
-    return (
-        {} if check is None else {name: check.tried(pairs[name], strength[name].tolist()) for name in wanted}
-    )
+    return {name: check.tried(pairs[name], strength[name].tolist()) for name in wanted} if check else {}

@@ -47,20 +47,14 @@ def refit_band(
     )
     if left_out:
         why += f"; {len(left_out)} groups that not every refit has are left out"
+    names = object_array([str(name) for name in effects])
+    baseline, output_std = _mean([e.baseline for e in members]), _mean([e.output_std for e in members])
     return replace(
         first.averages_only(),
         average=curves.mean(axis=1),
         spread=Spread.of(curves, None, "refits", wanted),
-        kept=KeptCurves(
-            individual=curves,
-            rows=np.arange(len(members)),
-            row_values={"refit": object_array([str(name) for name in effects])},
-        ),
-        predictions=replace(
-            first.predictions,
-            baseline=_mean([e.baseline for e in members]),
-            output_std=_mean([e.output_std for e in members]),
-        ),
+        kept=KeptCurves(individual=curves, rows=np.arange(len(members)), row_values={"refit": names}),
+        predictions=replace(first.predictions, baseline=baseline, output_std=output_std),
         provenance=replace(first.provenance, n_rows=len(members), over="refits", why=why),
         groups={
             label: refit_band({name: e.groups[label] for name, e in effects.items()}, quantiles, groups=False)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column, columns_at
-from icefield.statistics.combinations import Combinations, dense_codes, missing_among
+from icefield.statistics.combinations import Combinations, dense_codes, less_chance, missing_among
 from icefield.typing import Codes, Float
 
 if TYPE_CHECKING:
@@ -231,8 +231,8 @@ class Surroundings:
             np.square(table, out=table)
             table /= expected
             for own, first, (_, groups) in zip(found, begin.tolist(), dense):
-                squared = np.add.reduceat(table[first : first + groups].sum(axis=0), start) / count
-                size = _less_chance(squared, groups, sizes, count)
+                squared = np.add.reduceat(table[first : first + groups].sum(axis=0), start)
+                size = less_chance(squared, groups, sizes, count)
                 own += [(names[i], float(size[i])) for i in np.flatnonzero(size >= LEAST)]
         return found
 
@@ -297,11 +297,8 @@ def association(
     moving = {column for feature in features for column in feature.columns}
     placed = [around.placed(feature) for feature in features]
     own = [one.encoded for one in placed]
-    blocks, names, ranges, at = list(own), [str(f.label) for f in features], [], 0
-    for block in own:
-        ranges.append((at, at + block.shape[1]))
-        at += block.shape[1]
-    kept: list[Any] = []
+    blocks, names, kept = list(own), [str(f.label) for f in features], []
+    ends = np.cumsum([block.shape[1] for block in own]).tolist()
     first_related: tuple[tuple[Any, float], ...] = ()
     correlation = 0.0
     for number, (feature, one) in enumerate(zip(features, placed)):
@@ -319,7 +316,7 @@ def association(
                 blocks.append(around.columns[name].encoded)
                 names.append(str(name))
     return Association(
-        np.concatenate(blocks, axis=1), tuple(ranges), tuple(names), tuple(placed), correlation, first_related,
+        np.concatenate(blocks, axis=1), tuple(zip([0, *ends], ends)), tuple(names), tuple(placed), correlation, first_related,
         _strangers(placed, [around.columns[name] for name in kept], around.alone),
     )  # fmt: skip
 
@@ -410,9 +407,3 @@ def _mid_ranks(values: Float, ranked: Float) -> Float:
 def _with_missing(rank: Float, gone: NDArray[np.bool_]) -> Float:
     """A rank and whether it is missing; a missing value stands apart from all known ones."""
     return np.column_stack([np.where(gone, 0.5, rank), np.where(gone, APART, 0.0)])
-
-
-def _less_chance(squared: Float, groups: int, others: NDArray[np.intp], rows: int) -> Float:
-    """The coefficient from the mean square contingency of a column of `groups` groups and others of `others`."""
-    left = np.maximum(0.0, squared - (groups - 1) * (others - 1) / max(1, rows - 1))
-    return np.asarray(left / (1.0 + left))

@@ -122,9 +122,8 @@ class Cut:
             return _constant(nodes, known)
         bin_of = np.zeros(len(values), dtype=np.intp)
         bin_of[known] = np.clip(np.searchsorted(nodes, values[known], side="left") - 1, 0, len(nodes) - 2)
-        return Steps(
-            nodes, known, bin_of[:, None], np.stack([bin_of, bin_of + 1], axis=1), bin_of + 1, self.note
-        )
+        about = np.stack([bin_of, bin_of + 1], axis=1)
+        return Steps(nodes, known, bin_of[:, None], about, bin_of + 1, self.note)
 
     def _at_levels(self, column: Column, known: NDArray[np.bool_]) -> Steps:
         at = np.where(known, self._level_places(column).astype(np.intp)[column.codes], -1)

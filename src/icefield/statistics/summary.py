@@ -80,9 +80,7 @@ class Summary(Drawable, ResultTable):
 
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            name: values for name, values in self.columns.items() if name not in ("interaction", "warning")
-        }
+        return {name: own for name, own in self.columns.items() if name not in ("interaction", "warning")}
 
     def _drawn(self, **options: Any) -> Any:
         """Small multiples of the features' effects, most important first."""
@@ -204,9 +202,8 @@ def opening_of(
 ) -> str:
     """The opening, the same in a summary, in a report and in the shell."""
     unit = study.naming.target_unit if study.model.scale_label == "prediction" else ""
-    return opening_text(
-        findings(study, made, fit, supports), model_quantity(study.naming, study.model), unit or ""
-    )
+    what = model_quantity(study.naming, study.model)
+    return opening_text(findings(study, made, fit, supports), what, unit or "")
 
 
 def _per_output(made: Decisions) -> Iterator[str]:

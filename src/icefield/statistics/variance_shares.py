@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from icefield.data.features import feature_column
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.effect import Effect
 from icefield.sampling import choose_rows
@@ -25,7 +26,6 @@ from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.study import Study
-from icefield.data.features import feature_column
 
 ROWS = 5_000  # at which curves are summed
 NOTHING = 1e-12  # of the predictions' variance: rounding
@@ -72,11 +72,8 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
     found = made.pairs
     if found is not None and found.pure is not None:
         own = _pair_rows(study, found.n_evaluated)
-        at, heavy, first = (
-            predictions_of(study, own),
-            study.sample.row_weights(own),
-            _summed(study, made.values(), own),
-        )
+        at, heavy = predictions_of(study, own), study.sample.row_weights(own)
+        first = _summed(study, made.values(), own)
         before = _explained(at, [first], heavy)
         after = _explained(at, [first, found.pure.T], heavy)
         # Of what the curves leave, the pairs explain the same share at all rows as at theirs.
@@ -130,11 +127,10 @@ def at_own_values(effect: Effect, column: Column) -> Float:
         own = np.array([place.get(level, -1) for level in column.levels.tolist()], dtype=np.intp)
         codes = own[column.codes[known]]
         out[:, known] = np.where(codes >= 0, average[:, np.maximum(codes, 0)], average.mean(axis=1)[:, None])
-    if len(grid) < len(effect.grid[0]):  # a missing value has a point of its own
-        out[:, ~known] = effect.average[:, -1:]
-    else:
-        out[:, ~known] = average.mean(axis=1)[:, None]
-    return out - average.mean(axis=1)[:, None]
+    mean = average.mean(axis=1)[:, None]
+    # A missing value has a point of its own, or none.
+    out[:, ~known] = effect.average[:, -1:] if len(grid) < len(effect.grid[0]) else mean
+    return out - mean
 
 
 def _variance(values: Float, weights: Float) -> Float:
