@@ -147,8 +147,9 @@ def in_model(decision: Decision, rank: int) -> InModel:
     """What a model makes of a feature; where outputs differ, of the one that it moves most."""
     reading = decision.reading
     shape = shape_words(reading) + (f" ({page_name(reading.output, 30)})" if reading.several else "")
-    sizes = numbers([decision.movement, reading.strength, reading.heterogeneity or 0.0], PRINTED)
-    return InModel(rank, *sizes, hidden=bool(reading.hidden), shape=page_sentence(shape))
+    sizes = decision.movement, reading.strength, reading.heterogeneity or 0.0
+    movement, strength, differ = numbers(sizes, PRINTED)
+    return InModel(rank, movement, strength, differ, bool(reading.hidden), page_sentence(shape))
 
 
 def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -> Effect:

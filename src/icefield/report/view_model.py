@@ -1,8 +1,8 @@
 """What a page tells of one model or several, as typed objects: `contents` and `comparison` fill them in, `page` lays them out.
 
 A report of one model is one of N models whose features have no change: a finding has a side for every model, a row of the table
-what each model makes of the feature. `Drawn` is all that the page's script is given; `json_schema` reads what may be in it from the
-classes, and ``page/report.schema.json`` is its text. Nothing is a plain dict before `plain` makes one of it, for the page.
+what each model makes of the feature. `Drawn` is all that the page's script is given; ``page/report.schema.json`` says what may be in it,
+which `tests/page/report_schema.py` reads from the classes. Nothing is a plain dict before `plain` makes one of it, for the page.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from functools import cache
-from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, Union
+from typing import Annotated, Any, ClassVar, Literal
 
 from icefield.plots.panels import Panel, Picture
 from icefield.plots.schema import document
@@ -494,55 +493,3 @@ def _whole(values: Any, factor: int) -> Any:
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind, include_extras=True)
-
-
-def json_schema() -> dict[str, Any]:
-    """What a script is given, as JSON Schema; every field is there, null where there is nothing."""
-    kinds: dict[str, Any] = {}
-    for kind in (Drawn, LiveRow):
-        _describe(kind, kinds)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What the script of a report draws; the block of a live row is LiveRow",
-        "$ref": "#/$defs/Drawn",
-        "$defs": kinds,
-    }
-
-
-def _describe(kind: Any, kinds: dict[str, Any]) -> dict[str, str]:
-    if kind.__name__ not in kinds:
-        kinds[kind.__name__] = {}
-        hints = _hints(kind)
-        kinds[kind.__name__] = {
-            "type": "object",
-            "properties": {name: _type(hint, kinds) for name, hint in hints.items()},
-            "required": list(hints),
-            "additionalProperties": False,
-        }
-    return {"$ref": f"#/$defs/{kind.__name__}"}
-
-
-def _type(hint: Any, kinds: dict[str, Any]) -> dict[str, Any]:
-    origin, parts = typing.get_origin(hint), typing.get_args(hint)
-    if is_dataclass(hint):
-        return _describe(hint, kinds)
-    if origin is Annotated:
-        own = _type(parts[0], kinds)
-        whole = {"places": {"type": "integer", "minimum": 0}, "whole": own}
-        required = {"required": ["places", "whole"], "additionalProperties": False}
-        return {"anyOf": [own, {"type": "object", "properties": whole, **required}]}
-    if origin in (Union, UnionType):
-        found = [_type(one, kinds) for one in parts]
-        simple = all(list(one) == ["type"] for one in found)
-        return {"type": [one["type"] for one in found]} if simple else {"anyOf": found}
-    if origin is Literal:
-        return {"enum": list(parts)}
-    if origin is tuple:
-        return {"type": "array", "prefixItems": [_type(one, kinds) for one in parts], "items": False}
-    if hint == dict[str, Any]:
-        return {"$ref": "forest.schema.json"}
-    if origin is dict:
-        return {"type": "object", "additionalProperties": _type(parts[1], kinds)}
-    if origin is list:
-        return {"type": "array", "items": _type(parts[0], kinds)}
-    return {"type": {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}[hint]}

@@ -246,8 +246,9 @@ def _as_levels(column: Column, rows: NDArray[np.intp] | slice) -> tuple[Codes, b
     values = column.values[rows]
     distinct = np.unique(values[~gone])
     few = len(distinct) <= FEW
-    cuts, side = (distinct, "left") if few else (_cuts(values[~gone]), "right")
-    return dense_codes(np.where(gone, -1, np.searchsorted(cuts, values, side=side)))[0], few
+    cuts = distinct if few else _cuts(values[~gone])
+    codes = np.searchsorted(cuts, values, "left" if few else "right")
+    return dense_codes(np.where(gone, -1, codes))[0], few
 
 
 def _cuts(values: NDArray[Any]) -> NDArray[Any]:

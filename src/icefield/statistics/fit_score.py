@@ -207,11 +207,12 @@ def along_feature(
     count = int(known.sum()) // LEAST_ROWS
     if count < 1:
         return None
-    cuts, side = np.unique(values[known]), "left"
+    cuts = np.unique(values[known])
+    few = len(cuts) <= min(2 * FEATURE_BINS, count)
+    if not few:
+        cuts = equal_parts(values[known], min(FEATURE_BINS, count), seen.weights[known])
     codes = np.full(len(values), -1, dtype=np.intp)
-    if len(cuts) > min(2 * FEATURE_BINS, count):
-        cuts, side = equal_parts(values[known], min(FEATURE_BINS, count), seen.weights[known]), "right"
-    codes[known] = np.searchsorted(cuts, values[known], side=side)
+    codes[known] = np.searchsorted(cuts, values[known], "left" if few else "right")
     return _means(codes, values, seen, output, LEAST_ROWS)
 
 

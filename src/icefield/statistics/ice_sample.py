@@ -119,7 +119,7 @@ class CurvedEffects:
             # A sample of our own choice is measured against the same predictions as everything else.
             level = prediction_level(study)
 
-            known = {"baseline": level.baseline, "output_std": level.std, "unit": level.unit}
+            known: dict[str, Any] = {"baseline": level.baseline, "output_std": level.std, "unit": level.unit}
             self._effects = [
                 [replace(effect, predictions=replace(effect.predictions, **known)) for effect in one]
                 for one in self._effects
