@@ -16,7 +16,7 @@ from icefield.typing import Float, Positions
 
 @dataclass(frozen=True, eq=False)
 class RowMoves:
-    """RowMoves across the steps of one feature: the table's row and the step of each, and what it changed.
+    """Rows moved across the steps of one feature: the table's row and the step of each, and what it changed.
 
     Attributes
     ----------
@@ -52,9 +52,8 @@ class RowMoves:
             return np.full((n_steps + 1, outputs), np.nan)
         at_row = made.curve[cut.node_of[self.rows]].mean(axis=1) - made.middle
         subtracted = kept[:, None] * at_row / kept.sum()
-        part = (self.weights[self.row] / made.total[self.step])[:, None] * (
-            self.change - made.delta[self.step]
-        )
+        part = (self.weights[self.row] / made.total[self.step])[:, None]
+        part = part * (self.change - made.delta[self.step])
         part *= np.sqrt(count / np.maximum(count - 1.0, 0.5))[self.step][:, None]
         beyond = beyond_steps(made.share)
         variance = np.empty((n_steps + 1, outputs))

@@ -9,7 +9,7 @@ in clusters, of each cluster's (`icefield.statistics.ale_clusters`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
@@ -22,6 +22,7 @@ from icefield.effect import Effect, Spread
 from icefield.statistics.steps import Steps
 from icefield.typing import Float, Mask, Positions
 
+Moments = tuple[Float, Float, Float]
 # Sums of `StepSums` that are no more than that; the others are means and spreads about them.
 SIMPLE_SUMS = (
     "n_rows", "end_weight", "node_weight", "node_squared", "weight", "change", "side_squared", "side_change",
@@ -38,12 +39,9 @@ class LocalCurve:
     n_rows: int
 
     def drawn_on(self, blank: Effect, n_rows: int) -> Effect:
+        backing, about = replace(blank.backing, weight=self.weight), replace(blank.provenance, n_rows=n_rows)
         return replace(
-            blank,
-            average=self.average,
-            spread=Spread(se=self.se),
-            backing=replace(blank.backing, weight=self.weight),
-            provenance=replace(blank.provenance, n_rows=n_rows),
+            blank, average=self.average, spread=Spread(se=self.se), backing=backing, provenance=about
         )
 
 
@@ -174,18 +172,17 @@ class StepSums(Summed):
         squares = kept if copies else np.square(kept)
         self.merge(StepSums.at_places(*_by_place(place, moved, kept, squares, len(cut.nodes)), about).state())
 
-    def _join_both(self, both: Float, centres: Float, about: Float) -> None:
-        whole, share = _joined_weight(self.both, both)
-        apart = centres - self.both_centre
-        self.both_spread = self.both_spread + about + apart[0] * apart[1] * (self.both * share)[:, None]
-        self.both_centre = self.both_centre + apart * share[:, None]
-        self.both = whole
-
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in the sums of other rows."""
         self._add_up(state, SIMPLE_SUMS)
         _join_spread(self, state["squared"], state["centre"], state["spread"])
-        self._join_both(state["both"], state["both_centre"], state["both_spread"])
+        mine, other = (
+            (self.both, self.both_centre, self.both_spread),
+            (state["both"], state["both_centre"], state["both_spread"]),
+        )
+        self.both, self.both_centre, self.both_spread = _joined(
+            mine, other, lambda apart: apart[0] * apart[1]
+        )
         self.about = np.maximum(self.about, state["about"])
 
     def curve(self, of_features: Sequence[NDArray[Any]], copies: bool) -> LocalCurve:
@@ -220,9 +217,8 @@ class StepSums(Summed):
         delta, total = made.delta, made.total[:, None]
         own = (self.spread + self.squared[:, None] * np.square(self.centre - delta)) / np.square(total)
         apart = self.both_centre[:, :-1] - np.stack([delta[:-1], delta[1:]])
-        next_to = (self.both_spread[:-1] + self.both[:-1, None] * apart[0] * apart[1]) / (
-            total[:-1] * total[1:]
-        )
+        next_to = self.both_spread[:-1] + self.both[:-1, None] * apart[0] * apart[1]
+        next_to = next_to / (total[:-1] * total[1:])
         changes = _centred_variance(made.share, self._of_means(own, copies), next_to)
         # What is subtracted depends on where rows lie: a row's share in it, beyond its share in the steps.
         at_row = made.at_rows(int(self.about[0])) - made.middle
@@ -271,11 +267,17 @@ class Accumulated:
 
 def _join_spread(sums: StepSums, squared: Float, centre: Float, about: Float) -> None:
     """Take in the squares, means and spreads of other moves, by step."""
-    whole, share = _joined_weight(sums.squared, squared)
-    apart = centre - sums.centre
-    sums.spread = sums.spread + about + np.square(apart) * (sums.squared * share)[:, None]
-    sums.centre = sums.centre + apart * share[:, None]
-    sums.squared = whole
+    mine, other = (sums.squared, sums.centre, sums.spread), (squared, centre, about)
+    sums.squared, sums.centre, sums.spread = _joined(mine, other, np.square)
+
+
+def _joined(mine: Moments, other: Moments, product: Callable[[Float], Float]) -> Moments:
+    """Weight, mean and sum of products about it, with those of other moves."""
+    (weight, mean, about), (more, others, others_about) = mine, other
+    whole, apart = weight + more, others - mean
+    share = more / np.where(whole > 0, whole, 1.0)
+    together = about + others_about + product(apart) * (weight * share)[:, None]
+    return whole, mean + apart * share[:, None], together
 
 
 def _effective(weight: Any, squared: Any) -> Any:
@@ -286,12 +288,6 @@ def _effective(weight: Any, squared: Any) -> Any:
 def beyond_steps(share: Float) -> Float:
     """The data's share beyond each step."""
     return np.asarray(1.0 - np.cumsum(share)[:-1])
-
-
-def _joined_weight(mine: Float, other: Float) -> tuple[Float, Float]:
-    """The weights together, and the other's share of them."""
-    whole = mine + other
-    return whole, other / np.where(whole > 0, whole, 1.0)
 
 
 def _by_place(

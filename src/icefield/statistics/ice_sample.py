@@ -134,23 +134,20 @@ class CurvedEffects:
         """The features' effects with their curves, and as they may be kept: without, where all would take more of the budget."""
         room = self.curve_bytes(number) <= share * self._study.resources.memory
         for effect in self.each(number):
-            kept = effect.kept
-            if room or kept is None:
-                yield effect, effect
-            else:
-                yield effect, replace(effect, kept=replace(kept, individual=None))
+            without = effect.kept and replace(effect.kept, individual=None)
+            yield effect, effect if room else replace(effect, kept=without)
 
     def _bytes(self, number: int, effect: Effect) -> int:
         rows = self._kept[number][1].rows
         return 8 * effect.average.size * (0 if rows is None else len(rows))
 
-    def each(self, number: int, some: Sequence[int] | None = None) -> Iterator[Effect]:
-        """The features' effects with their curves, for one of what is wanted; `some` by their places."""
+    def each(self, number: int) -> Iterator[Effect]:
+        """The features' effects with their curves, for one of what is wanted."""
         effects = self._effects[number]
-        places = list(range(len(effects)) if some is None else some)
         if not self.apart:
-            yield from (effects[place] for place in places)
+            yield from effects
             return
+        places = list(range(len(effects)))
         kept = self._kept[number][1]
         table = self._study.sample.table.take(NO_ROWS if kept.rows is None else kept.rows)
         every = np.arange(

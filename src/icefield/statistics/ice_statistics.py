@@ -208,16 +208,16 @@ def row_shares(row_weights: Float | None, rows: int) -> Float:
     return row_weights / row_weights.sum()
 
 
-def leading_direction(rows: Float, steps: int = STEPS) -> Float:
+def leading_direction(rows: Float) -> Float:
     """The direction in which rows extend most (first right singular vector), by power iteration.
 
     A few matrix products settle it to the precision that signs and orders need; a full
     decomposition of a few hundred curves costs many times more.
     """
-    return _strongest(product(rows.T, rows), steps)
+    return _strongest(product(rows.T, rows))
 
 
-def _strongest(gram: Float, steps: int = STEPS) -> Float:
+def _strongest(gram: Float) -> Float:
     """The first eigenvector of a matrix of products."""
     largest = np.trace(gram)
     if not largest > 0:
@@ -225,7 +225,7 @@ def _strongest(gram: Float, steps: int = STEPS) -> Float:
     # Of the trace, the first eigenvalue is at least one share among as many as there are: its powers stay numbers.
     scaled = gram / largest
     direction = scaled[np.argmax(np.diagonal(scaled))]
-    for _ in range(steps):
+    for _ in range(STEPS):
         direction = scaled @ direction
     size = np.sqrt(direction @ direction)
     return direction / size if size > 0 else direction
