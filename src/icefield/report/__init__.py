@@ -11,18 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from icefield import validate
+from icefield.core.study import Study
 from icefield.effect.storage import writable
 from icefield.effect.whole_files import written_beside
 from icefield.errors import InputError, complaint
 from icefield.report.contents import build
 from icefield.report.page import page_html
 from icefield.report.view_model import ReportPage
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 __all__ = ["Report", "ReportPage", "build", "page_html", "write_report"]
 

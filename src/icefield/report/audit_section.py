@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from icefield.audit.auditing import audit as audited
 from icefield.audit.checking import Check
 from icefield.audit.plain_values import plain
 from icefield.audit.records import record_of
 from icefield.audit.result import Audit
+from icefield.core.study import Study
 from icefield.errors import InputTypeError, complaint
 from icefield.report.view_model import AuditPart, AuditRecord, Fact
 from icefield.statistics.tables import cell_text
 from icefield.wording.names import page_name
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 MOST_EXAMPLES = 60
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from icefield.core.hashes import hashed_rows, predictions_hash, table_hash
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.report.view_model import Fact
@@ -14,9 +14,6 @@ from icefield.statistics.interactions import Interactions
 from icefield.wording.labels import predicted_text
 from icefield.wording.names import page_name, page_sentence
 from icefield.wording.values import number_text, seconds_text
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 NO_LIBRARY = ("builtins", "__main__")
 

@@ -11,16 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from icefield.core.effects import EffectContext
 from icefield.core.prediction_level import prediction_level
 from icefield.core.rows import Block
-from icefield.core.study import fold
+from icefield.core.study import Study, fold
 from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
+from icefield.data.features import Feature
 from icefield.effect import Effect
 from icefield.errors import BudgetError, IcefieldError, InputError, complaint, statement
 from icefield.sampling import Chosen, sampling_reach
@@ -28,10 +29,6 @@ from icefield.statistics.ale_accumulator import LocalEffect, LocalEffects
 from icefield.statistics.steps import Cut, feature_cut, similar_levels
 from icefield.threads import Workers, available_processors
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
-    from icefield.data.features import Feature
 
 DEFAULT_BINS = {1: 40, 2: 20}
 WORTH_THREADS = 500_000  # values to be cut into steps

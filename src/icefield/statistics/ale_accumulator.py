@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +16,15 @@ from icefield.core.engine import Plan, with_fallback
 from icefield.core.placement import Placement
 from icefield.core.question import Resources
 from icefield.core.rows import Accumulator, Block, State
+from icefield.core.study import Study
 from icefield.data.features import Feature, feature_column
 from icefield.errors import EngineError
 from icefield.statistics.ale_clusters import RowMoves
 from icefield.statistics.ale_curve import LocalCurve, StepSums, numbered_states, own_state
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.steps import Cut, Steps
+from icefield.threads import ThreadCrew
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
-    from icefield.threads import ThreadCrew
 
 
 @dataclass(frozen=True)

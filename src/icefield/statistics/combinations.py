@@ -11,17 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column, columns_at, is_missing_value
 from icefield.typing import Codes, Float, Mask
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 ROWS = 20_000  # that are counted, where there are more
 FEW = 12  # values up to which a column's values are levels

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.frame import ORDERED_KINDS, Column, Table
 from icefield.sampling import PREDICTION_ROWS, choose_rows, equal_parts
 from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 GROUPS = 64  # into which a column is cut to see what it foretells
 GROUP_ROWS = 20  # rows a group needs on average: a name in every row foretells everything

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from icefield import validate
 from icefield.core.effects import Request, compute_effects
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.data.grid import DEFAULT_POINTS, MOST_AUTO
 from icefield.effect import Effect
 from icefield.errors import BudgetError, InputError, complaint, statement
 from icefield.typing import Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 KINDS = ("pd", "ice", "ale")
 ALONE = {"ice": "ice(a, b)", "ale": "ale(a, b)"}  # what gives pairs of a kind

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from icefield.core.prediction_level import prediction_level
+from icefield.core.study import Study
 from icefield.effect.data_support import Support
 from icefield.statistics.decision import Decision
 from icefield.statistics.fit_check import FitCheck
 from icefield.statistics.ice_statistics import ROUNDING
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 DRIVERS = 3  # features named
 TIED = 0.05  # of the largest movement: features nearer to it are as strong

@@ -10,19 +10,16 @@ others, has most likely learned its rows by heart; and one that does not predict
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.sampling import equal_parts
 from icefield.statistics.fit_score import ranked_right
 from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 ROWS = 1_500  # that are learned from and scored
 LEAST_ROWS = 60

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.sampling import PREDICTION_ROWS, choose_rows, equal_parts
 from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 LEAST_ROWS = 5  # of a group whose means are told: fewer would tell of single rows
 BIN_ROWS = 20  # of a group along the predictions, whose middle half is told too

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import Feature, listed_features
 from icefield.data.grid import Grid
@@ -32,9 +33,6 @@ from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Backend, Float
 from icefield.wording.labels import model_quantity
 from icefield.wording.sentences import importance_words
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 REPEATS = 5
 MEASURES = ("movement", "curve_sd")

@@ -6,14 +6,10 @@ probability. Where the two have no common scale (raw margins, decision functions
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from icefield.core.study import Study
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 
 def observed_outputs(study: Study) -> tuple[Float | None, str]:

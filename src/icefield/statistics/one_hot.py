@@ -8,16 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.frame import Column
 from icefield.sampling import PREDICTION_ROWS, choose_rows
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 EXPECTED = 12.0  # rows that would have two of the columns by chance; where none does, they exclude each other
 SEPARATORS = re.compile(r"[_=\-.:| \[]+")

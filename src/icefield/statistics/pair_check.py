@@ -11,20 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS
 from icefield.statistics.fit_check import COLUMNS, LEAST_ROWS, column_groups, drawn_folds, most_associated
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 SUPPORTED, UNSUPPORTED, UNCLEAR = "yes", "no", "unclear"
 ROWS = 5_000  # that are learned from and compared

@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column, columns_at
 from icefield.statistics.combinations import Combinations, dense_codes, less_chance, missing_among
 from icefield.typing import Codes, Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 KEPT = 2  # other columns beside each moved feature
 LEAST = 0.10  # association below which a column says nothing about the feature

@@ -9,25 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
 from icefield.data.columns import object_array
+from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.statistics.similarity import ComparedLevels, quantiles_of, similarity_orders
 from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
-    from icefield.data.features import Feature
 
 WORTH_THREADS = 500_000  # values of other columns by which levels are compared
 

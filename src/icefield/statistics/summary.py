@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.core.prediction_level import prediction_level
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Drawable, Effect
@@ -38,9 +39,6 @@ from icefield.wording.labels import model_quantity
 from icefield.wording.overview import opening_text
 from icefield.wording.sentences import enumerated, shape_words, summary_warning, unsupported_words
 from icefield.wording.values import few_digits
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 MOST_PAIRS = 4_000_000  # of a feature and a column that are looked at for associations
 LEAST_SUPPORTED = 100  # features that are compared with all columns, however many these are

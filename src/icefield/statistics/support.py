@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.effect import Effect
@@ -39,10 +40,6 @@ from icefield.statistics.row_space import (
     ranks_among,
 )
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
-
 
 REFERENCE_ROWS = 1_000  # rows that stand for the data
 MOVED_ROWS = 200  # rows that are moved

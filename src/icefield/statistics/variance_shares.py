@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from icefield.core.study import Study
 from icefield.data.features import feature_column
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.effect import Effect
@@ -23,9 +23,6 @@ from icefield.statistics.fit_score import observed, predictions_of
 from icefield.statistics.ice_statistics import shown_points
 from icefield.statistics.interactions import summed_rows
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 ROWS = 5_000  # at which curves are summed
 NOTHING = 1e-12  # of the predictions' variance: rounding
