@@ -80,9 +80,8 @@ class Place:
         ticks = axis.ticks if self._at.ordered else [self._at.text(v, LEVEL_TEXT) for v in self._at.levels]
         named = named_ticks(axis.meaning, axis.low or 0.0, self._at.high) if axis.meaning else []
         gone = None if missing is None else numbers(missing, PLACE_DIGITS)
-        return Axis(
-            axis.label, cast(AxisKind, axis.kind), list(ticks), [(at, text) for at, text in named], gone
-        )
+        kind, places = cast(AxisKind, axis.kind), [(at, text) for at, text in named]
+        return Axis(axis.label, kind, list(ticks), places, gone)
 
 
 def as_levels(effect: Effect) -> bool:
@@ -152,13 +151,9 @@ def _mean(effect: Effect) -> Any:
 
 def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> Interval:
     ends = np.stack([found.low, found.high, found.band_low, found.band_high], axis=1)
-    of = f"this learner’s expected curve at {counted(found.n_rows)} rows"
-    return Interval(
-        [f"{found.level:.0%} interval of {of}", f"{found.level:.0%} for the whole curve"],
-        f"Dashed: {found.level:.0%} interval of {of} at each point; dotted: for the whole curve ({found.n_refits} refits). "
-        "Bias against the world is not covered.",
-        numbers(ends[:, :, kept], 4),
-    )
+    each = f"{found.level:.0%} interval of this learner’s expected curve at {counted(found.n_rows)} rows"
+    note = f"Dashed: {each} at each point; dotted: for the whole curve ({found.n_refits} refits). Bias against the world is not covered."
+    return Interval([each, f"{found.level:.0%} for the whole curve"], note, numbers(ends[:, :, kept], 4))
 
 
 def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> MeansSeen:
@@ -288,13 +283,8 @@ def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> Ale:
     # An ALE is centred over its bins; the card centres both curves over the same points to compare them.
     shown, weights = shown_points(effect), point_weights(effect)
     own = np.stack([ale_at(ale, o, effect.grid[0][shown]) for o in range(len(ale.outputs))])
-    return Ale(
-        place(ale.grid[0][order]),
-        numbers(ale.average[:, order], digits),
-        numbers(np.nan_to_num(own) @ weights, 8),
-        raw(ale.grid[0][order]),
-        ale.n_rows,
-    )
+    grid, mean = ale.grid[0][order], numbers(np.nan_to_num(own) @ weights, 8)
+    return Ale(place(grid), numbers(ale.average[:, order], digits), mean, raw(grid), ale.n_rows)
 
 
 def surface_panel(

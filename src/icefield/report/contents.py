@@ -315,14 +315,9 @@ def _matrix(ranked: list[Ranked], crossed: Interactions | None) -> Matrix | None
         return found[np.ix_(shown, shown)]
 
     gaps = int(np.isnan(of("strength", 0)).sum()) > len(shown)
-    notes = (
-        opening.rows_used(crossed),
-        gaps and NOT_LOOKED_AT,
-        unsupported_words(one.reading for one in ranked),
-    )
-    return Matrix(
-        [number[crossed.features[i]] for i in shown],
-        [numbers(of("strength", o) / units[o], PRINTED) for o in range(len(outputs))],
-        [numbers(of("h", o), PRINTED) for o in range(len(outputs))],
-        page_sentence("; ".join(note for note in notes if note)),
-    )
+    unsupported = unsupported_words(one.reading for one in ranked)
+    notes = opening.rows_used(crossed), gaps and NOT_LOOKED_AT, unsupported
+    strength = [numbers(of("strength", o) / unit, PRINTED) for o, unit in enumerate(units)]
+    h = [numbers(of("h", o), PRINTED) for o in range(len(outputs))]
+    said = page_sentence("; ".join(note for note in notes if note))
+    return Matrix([number[crossed.features[i]] for i in shown], strength, h, said)

@@ -55,11 +55,7 @@ def details(
         baseline = f"; on average {number_text(effect.baseline[0])}"
         baseline += "" if spread is None else f", give or take {number_text(spread[0])}"
     share = "every row" if curves == study.sample.table.n_rows else f"{counted(curves)} rows"
-    by = (
-        ""
-        if groups is None
-        else f"by {page_name(study.naming.name(groups.name))}: {len(groups.labels)} groups"
-    )
+    by = groups and f"by {page_name(study.naming.name(groups.name))}: {len(groups.labels)} groups"
     return _listed(
         ("Model", model_text(study)),
         ("Explained", f"{_scale_text(study)}{baseline}"),
@@ -70,7 +66,7 @@ def details(
         ("Spread", f"Bands and differences between rows come from the curves of {share}" if curves else ""),
         ("ALE", "" if ale_rows is None else f"from a seeded sample of {counted(ale_rows)} rows"),
         ("Interactions", "" if crossed is None else page_sentence(rows_used(crossed))),
-        ("Subgroups", by),
+        ("Subgroups", by or ""),
         ("Weights", "" if study.sample.weights is None else "every average and count is weighted"),
         ("Hashes", hashes_text(study)),
         ("Made", made_text(seconds)),

@@ -11,7 +11,6 @@ import base64
 import hashlib
 import json
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +35,7 @@ def page_html(report: ReportPage, *, static: bool = False) -> str:
     report : what `icefield.report.build` gives
     static : whether pictures are images in the file, so that it needs no script
     """
-    script = "" if static else built("report.js")
-    live = report.live
-    scripts = [one for one in (script, built("live.js") if live else "") if one]
+    script, live_script = "" if static else built("report.js"), built("live.js") if report.live else ""
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["breakable"] = breakable
@@ -49,9 +46,9 @@ def page_html(report: ReportPage, *, static: bool = False) -> str:
     return environment.get_template("template.html").render(
         report=report,
         static=static,
-        policy=_policy(scripts),
-        live_script=Markup(built("live.js")) if live else "",
-        style=Markup(_text("report.css")),
+        policy=_policy([one for one in (script, live_script) if one]),
+        live_script=Markup(live_script),
+        style=Markup((HERE / "report.css").read_text(encoding="utf-8")),
         script=Markup(script),
     )
 
@@ -100,22 +97,12 @@ def breakable(text: str) -> Markup:
 
 
 def _policy(scripts: list[str]) -> str:
-    return "; ".join(
-        [
-            "default-src 'none'",
-            "script-src " + (" ".join(f"'{_hash(one)}'" for one in scripts) or "'none'"),
-            "style-src 'unsafe-inline'",
-            "img-src data: blob:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
+    allowed = " ".join(f"'{_hash(one)}'" for one in scripts) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
-
-
-@cache
-def _text(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")

@@ -39,6 +39,7 @@ def _card(study: Study, one: Ranked, found: Regions) -> Region:
              page_sentence(plain_words(reading, what).removesuffix(".")))
         for (rule, reading), size, share in zip(own.items(), sizes, found["share"])
     ]  # fmt: skip
+    cuts, moved = ledger(study, found), (one.reading.strength, one.reading.heterogeneity or 0.0)
     unit = one.effect.naming.target_unit if one.effect.scale_label == "prediction" else ""
     return Region(
         feature=one.number,
@@ -49,13 +50,9 @@ def _card(study: Study, one: Ranked, found: Regions) -> Region:
         signed=signed,
         rules=rules,
         ledger=[
-            LedgerLine(page_name(cut.words, 200), numbers(cut.removed, PRINTED), cut.why_not)
-            for cut in ledger(study, found)
+            LedgerLine(page_name(cut.words, 200), numbers(cut.removed, PRINTED), cut.why_not) for cut in cuts
         ],
-        explained=[
-            numbers(explained(one.reading.strength, one.reading.heterogeneity or 0.0, removed), PRINTED)
-            for removed in (0.0, found.removed)
-        ],
+        explained=numbers([explained(*moved, removed) for removed in (0.0, found.removed)], PRINTED),
         panel=regions_panel(found.effect),
     )
 

@@ -72,12 +72,8 @@ def _noticed(study: Study) -> DataNotes:
         else:
             alike.setdefault(_fingerprint(some), []).append(name)
     copies = [same for group in alike.values() if len(group) > 1 for same in _equal(table, group)]
-    return DataNotes(
-        tuple(sorted(missing, key=lambda one: -one[1])),
-        tuple(constant),
-        tuple(copies),
-        _perfect(study, names, sample, rows),
-    )
+    missing.sort(key=lambda one: -one[1])
+    return DataNotes(tuple(missing), tuple(constant), tuple(copies), _perfect(study, names, sample, rows))
 
 
 def _one_value(column: Column) -> bool:

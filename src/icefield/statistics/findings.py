@@ -74,17 +74,12 @@ def findings(
         if even or told < MOSTLY * float(np.square(movement).sum()):
             sharing = len(taking_part) - (0 if even else len(responding))
     tied = sum(one.movement >= (1.0 - TIED) * responding[0].movement for one in responding)
-    return Findings(
-        study.rows.n_rows,
-        len(every),
-        same and largest == 0.0,
+    baseline, constant = (
         float(level.baseline[0]) if len(level.baseline) == 1 else None,
-        tuple(responding),
-        tied,
-        sharing,
-        even,
-        _caution(responding, fit, supports),
+        same and largest == 0.0,
     )
+    told = tuple(responding), tied, sharing, even, _caution(responding, fit, supports)
+    return Findings(study.rows.n_rows, len(every), constant, baseline, *told)
 
 
 def _caution(

@@ -234,13 +234,9 @@ def on_other_grids(curves: OutputCurves, said: Judged) -> dict[str, tuple[str, .
         return {}
     others: dict[str, dict[str, None]] = {}
     for at, near in _halves(len(curves.x)):
-        half = replace(
-            curves,
-            x=curves.x[at],
-            average=curves.average[at],
-            weights=np.asarray(np.bincount(near, curves.weights, minlength=len(at)), dtype=np.float64),
-            own=None if curves.own is None else curves.own[:, at],
-        )
+        own = None if curves.own is None else curves.own[:, at]
+        weights = np.asarray(np.bincount(near, curves.weights, minlength=len(at)), dtype=np.float64)
+        half = replace(curves, x=curves.x[at], average=curves.average[at], weights=weights, own=own)
         shape, direction = "flat", "none"
         if _strength(half.average, half.weights, half.unit) >= THRESHOLDS["flat"]:
             again = _compared_with_thresholds(half, half.differ, None)

@@ -165,19 +165,12 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
     warnings = tuple(f"{study.naming.name(name)}: {text}" for name, text in warned.items() if text)
     warnings = (*((fit.caution,) if fit is not None and fit.caution else ()), *warnings)
     opening = opening_of(study, made, fit, {name: effect.support for name, effect in effects.items()})
-    notes = (
-        opening,
-        *(f"! {w}" for w in warnings),
-        *_per_output(made),
-        unsupported_words(said),
-        note,
-        *_about_all(study, fit),
-        study.how,
-    )
+    about = opening, *(f"! {w}" for w in warnings), *_per_output(made), unsupported_words(said)
+    notes = (*about, note, *_about_all(study, fit), study.how)
     return Summary(
         columns=columns,
         title=f"{study!r}",
-        notes=tuple(n for n in notes if n),
+        notes=tuple(filter(None, notes)),
         library=study.sample.table.library,
         naming=study.naming,
         effects=effects,
