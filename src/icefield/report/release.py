@@ -97,12 +97,10 @@ class Release:
         rare = self._statistics.rare_levels(feature)
         if rare is None or len(rare) > JOINED or effect.interval is not None:
             return one
-        chosen = self.study.chosen(rows, when_costly=CURVE_ROWS)
-        kept = None
+        chosen, kept = self.study.chosen(rows, when_costly=CURVE_ROWS), None
         if effect.rows is not None:
             place = np.arange(self.study.sample.n_rows) if chosen.positions is None else chosen.positions
-            kept = np.searchsorted(np.sort(place), effect.rows)
-            kept = np.argsort(place, kind="stable")[kept]
+            kept = np.argsort(place, kind="stable")[np.searchsorted(np.sort(place), effect.rows)]
         (own,) = compute_effects(
             self.study,
             Request(sets=[(one.asked,)], kind="ice", grid={feature.label: rare}, rows=chosen.positions,
@@ -115,14 +113,14 @@ class Release:
     @property
     def said(self) -> str:
         """What the page says of itself."""
+        columns = (
+            f" and columns without any such value ({page_name(', '.join(self._unnamed))})"
+            if self._unnamed
+            else ""
+        )
         return (
             f"For release: numbers and times are rounded, extremes are left out, and nothing is named that fewer than "
-            f"{counted(self.least)} rows hold: levels, groups and cells of fewer are joined or left out, as are regions"
-            + (
-                f" and columns without any such value ({page_name(', '.join(self._unnamed))})"
-                if self._unnamed
-                else ""
-            )
+            f"{counted(self.least)} rows hold: levels, groups and cells of fewer are joined or left out, as are regions{columns}"
         )
 
 
@@ -138,11 +136,8 @@ def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = 
     grid = effect.grid[0].tolist()
     support, others = effect.support, rare.support
     if support is not None and others is not None:
-        support = replace(
-            support,
-            share=np.insert(support.share, at, others.share @ share),
-            low=np.insert(support.low, at, bool(others.low.all())),
-        )
+        low = np.insert(support.low, at, bool(others.low.all()))
+        support = replace(support, share=np.insert(support.share, at, others.share @ share), low=low)
     kept = effect.kept
     if kept is not None:
         kept = replace(kept, individual=put(kept.individual, rare.individual))
@@ -265,9 +260,8 @@ class ReleasedStatistics:
         bins = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, len(edges) - 2)
         inside = np.bincount(bins, own, minlength=len(edges) - 1)
         counts = np.where(inside >= least, inside, 0.0)
-        return Marginal(
-            feature.label, feature.kind, total, missing, counts, edges=edges, deciles=edges[[0, -1]]
-        )
+        ends = edges[[0, -1]]
+        return Marginal(feature.label, feature.kind, total, missing, counts, edges=edges, deciles=ends)
 
 
 def _known(values: ColumnValues) -> tuple[NDArray[Any], Float]:
@@ -279,11 +273,9 @@ def _known(values: ColumnValues) -> tuple[NDArray[Any], Float]:
 
 
 def _level_counts(values: ColumnValues) -> tuple[NDArray[Any], Float]:
-    column = values.column
-    known = ~column.missing
-    return column.levels, np.bincount(
-        column.codes[known], values.weights[known], minlength=len(column.levels)
-    ).astype(np.float64)
+    levels, known = values.column.levels, ~values.column.missing
+    counts = np.bincount(values.column.codes[known], values.weights[known], minlength=len(levels))
+    return levels, counts.astype(np.float64)
 
 
 def rounded_points(values: ColumnValues, least: int, most: int, held_only: bool = False) -> NDArray[Any]:
@@ -315,8 +307,7 @@ def rounded_points(values: ColumnValues, least: int, most: int, held_only: bool 
     if whole:
         steps = np.maximum(np.round(steps).astype(np.int64), 1)
         rounded = (at.astype(np.int64) + steps // 2) // steps * steps
-    else:
-        # Through text, so that 0.3 is not 0.30000000000000004.
+    else:  # through text, so that 0.3 is not 0.30000000000000004
         rounded = np.array(
             [float(f"{np.round(v / s) * s:.10g}") for v, s in zip(at.astype(np.float64), steps)]
         )

@@ -19,8 +19,7 @@ from icefield.core.rows import Accumulator, Block, State
 from icefield.core.study import Study
 from icefield.data.features import Feature, feature_column
 from icefield.errors import EngineError
-from icefield.statistics.ale_clusters import RowMoves
-from icefield.statistics.ale_curve import LocalCurve, StepSums, numbered_states, own_state
+from icefield.statistics.ale_curve import LocalCurve, RowMoves, StepSums, numbered_states, own_state
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.steps import Cut, Steps
 from icefield.threads import ThreadCrew

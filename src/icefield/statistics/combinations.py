@@ -220,8 +220,7 @@ class Combinations:
             table, expected = _table(own, joint)
             never = (table == 0) & (expected >= EXPECTED)
             if never.any():
-                here = np.zeros_like(found)
-                here[at >= 0] = never[at[at >= 0]][:, joint[: self.looked_at]]
+                here = never[at][:, joint[: self.looked_at]] & (at >= 0)[:, None]
                 found |= here
                 # A second column must exclude clearly more than the first by itself.
                 most = max(most, (float(here.mean()) - 0.02 * len(names), names), key=lambda one: one[0])
@@ -270,11 +269,10 @@ def _at_values(
         for i in np.flatnonzero(~missing):
             place[i] = in_group.get(int(np.searchsorted(cuts, known.dtype.type(values[i]), side="right")), -1)
         return place
-    if column.kind in ORDERED_KINDS:
-        plain, first = np.unique(column.values[rows][~gone], return_index=True)
-    else:
-        present, first = np.unique(column.codes[rows][~gone], return_index=True)
-        plain = column.levels[present]
+    stored = column.values if column.kind in ORDERED_KINDS else column.codes
+    plain, first = np.unique(stored[rows][~gone], return_index=True)
+    if column.kind not in ORDERED_KINDS:
+        plain = column.levels[plain]
     code_of = dict(zip(plain.tolist(), own[~gone][first].tolist()))
     if len(code_of) > LEVELS:  # the rarer ones share the last code, which says nothing of any of them
         code_of = {level: code for level, code in code_of.items() if code < own.max()}

@@ -268,10 +268,8 @@ def permutation_importance(
     base = loss(interruptible(study.model, table))
     worse = []
     for _ in range(repeats):
-        if weights is None:
-            donors = rng.permutation(len(used))
-        else:
-            donors = rng.choice(len(used), len(used), p=weights / weights.sum())
+        n, share = len(used), None if weights is None else weights / weights.sum()
+        donors = rng.permutation(n) if share is None else rng.choice(n, n, p=share)
         donor = table.select(feature.columns).take(donors)
         shuffled = table.with_columns_of(feature.columns, donor)
         worse.append(loss(interruptible(study.model, shuffled)) - base)

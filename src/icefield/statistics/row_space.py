@@ -145,10 +145,8 @@ class Surroundings:
     def _dense(self) -> dict[Any, NDArray[np.int16]]:
         """All columns as groups, none of which is empty."""
         wide = len(self.columns) > AT_A_TIME  # then what leads to them would take more memory than the data
-        return {
-            name: dense_codes(Placed(one.column).codes if wide else one.codes)[0].astype(np.int16)
-            for name, one in self.columns.items()
-        }
+        each = {name: Placed(one.column) if wide else one for name, one in self.columns.items()}
+        return {name: dense_codes(one.codes)[0].astype(np.int16) for name, one in each.items()}
 
     @cached_property
     def _varying(self) -> frozenset[Any]:
@@ -392,8 +390,7 @@ def _mid_ranks(values: Float, ranked: Float) -> Float:
     below, upto = np.searchsorted(ranked, values, "left"), np.searchsorted(ranked, values, "right")
     rank = 0.5 * (below + upto) / len(ranked)
     distinct, first = np.unique(ranked, return_index=True)
-    if len(distinct) > 1:
-        # Between two neighbouring data values a rank would not move: interpolate instead.
+    if len(distinct) > 1:  # between two neighbouring data values a rank would not move: interpolate instead
         last = np.append(first[1:], len(ranked))
         rank = np.interp(values, distinct, 0.5 * (first + last) / len(ranked))
         # In halves: the numbers may span more than a float does.
