@@ -93,9 +93,13 @@ def _interval(found: Interval, output: int, x: Float, known: NDArray[np.bool_], 
     low, high, band_low, band_high = (_array(end) for end in found.ends[output])
     if levels:
         return [Dots(x, np.full(len(x), np.nan), colour="accent", low=low, high=high, label=found.labels[0])]
-    (each, whole), look = found.labels, {"colour": "accent", "width": 0.7}
-    ends = (low, 1, each), (high, 1, None), (band_low, 2, whole), (band_high, 2, None)
-    return [Line(x[known], end[known], label=label, dashed=kind, **look) for end, kind, label in ends]
+    each, whole = found.labels
+    return [
+        Line(x[known], end[known], colour="accent", label=label, dashed=dashed, width=0.7)
+        for end, dashed, label in zip(
+            (low, high, band_low, band_high), (1, 1, 2, 2), (each, None, whole, None)
+        )
+    ]
 
 
 def card_panel(

@@ -78,8 +78,8 @@ def findings(
         float(level.baseline[0]) if len(level.baseline) == 1 else None,
         same and largest == 0.0,
     )
-    told = tuple(responding), tied, sharing, even, _caution(responding, fit, supports)
-    return Findings(study.rows.n_rows, len(every), constant, baseline, *told)
+    caution, n_rows = _caution(responding, fit, supports), study.rows.n_rows
+    return Findings(n_rows, len(every), constant, baseline, tuple(responding), tied, sharing, even, caution)
 
 
 def _caution(

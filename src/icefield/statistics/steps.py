@@ -77,8 +77,14 @@ class Cut:
 
     def steps(self, column: Column, weights: Float) -> Steps:
         """Where rows stand; rows without weight have no place."""
-        known = ~column.missing & (weights > 0)
-        return self._between(column, known) if self.ordered else self._at_levels(column, known)
+        nodes, place = self.nodes, self.placing(column, weights)(slice(None)).astype(np.intp)
+        known, at = place >= 0, np.maximum(place, 0)
+        if len(nodes) == 1:
+            return Steps(nodes, known, np.full((len(at), 1), -1), at[:, None], at)
+        if self.ordered:
+            return Steps(nodes, known, at[:, None], np.stack([at, at + 1], axis=1), at + 1, self.note)
+        step_of = np.stack([at - 1, np.where(at < len(nodes) - 1, at, -1)], axis=1)
+        return Steps(nodes, known, step_of, at[:, None], at, self.note)
 
     @property
     def on_levels(self) -> bool:
@@ -110,27 +116,6 @@ class Cut:
         """The place of each of a column's levels among the nodes; last that of missing values."""
         place = {level: number for number, level in enumerate(self.nodes.tolist())}
         return np.array([*(place.get(level, -1) for level in column.levels.tolist()), -1], np.int32)
-
-    def _between(self, column: Column, known: NDArray[np.bool_]) -> Steps:
-        values, nodes = column.values, self.nodes
-        if column.kind == "float":
-            known = known & np.isfinite(values)
-        known[known] = (values[known] >= nodes[0]) & (values[known] <= nodes[-1])
-        if len(nodes) == 1:
-            return _constant(nodes, known)
-        bin_of = np.zeros(len(values), dtype=np.intp)
-        bin_of[known] = np.clip(np.searchsorted(nodes, values[known], side="left") - 1, 0, len(nodes) - 2)
-        about = np.stack([bin_of, bin_of + 1], axis=1)
-        return Steps(nodes, known, bin_of[:, None], about, bin_of + 1, self.note)
-
-    def _at_levels(self, column: Column, known: NDArray[np.bool_]) -> Steps:
-        at = np.where(known, self._level_places(column).astype(np.intp)[column.codes], -1)
-        known = known & (at >= 0)
-        if len(self.nodes) == 1:
-            return _constant(self.nodes, known)
-        at = np.where(known, at, 0)
-        step_of = np.stack([at - 1, np.where(at < len(self.nodes) - 1, at, -1)], axis=1)
-        return Steps(self.nodes, known, step_of, at[:, None], at, self.note)
 
 
 def feature_steps(study: Study, feature: Feature, bins: Any, order: Any, weights: Float) -> Steps:
@@ -175,11 +160,6 @@ def _binned(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
     if len(nodes) < 2:
         raise InputError(complaint("bins", "must hold at least two edges", bins, "write bins=40"))
     return Cut(nodes, True)
-
-
-def _constant(nodes: NDArray[Any], known: NDArray[np.bool_]) -> Steps:
-    at = np.zeros((len(known), 1), dtype=np.intp)
-    return Steps(nodes, known, at - 1, at, at[:, 0])
 
 
 def _levelled(study: Study, feature: Feature, order: Any, described: ColumnValues) -> Cut:
