@@ -86,8 +86,8 @@ def write_report(
         told = "needs a script, which static=True leaves out"
         raise InputError(complaint("live", told, options["live"], "leave one of them out"))
     found = build(studies, **options)
-    report = Report(page_html(found, static=static), tuple(_findings(found)))
-    return report if path is None else report.save(path)
+    text = page_html(found, static=static)
+    return Report(text, tuple(_findings(found))) if path is None else Report(text).save(path)
 
 
 def _findings(found: ReportPage) -> Iterator[str]:

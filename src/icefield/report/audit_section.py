@@ -38,10 +38,9 @@ def audit_section(study: Study, given: Any) -> AuditRecord | None:
         elif isinstance(one, (Audit, Check)):
             parts.append(one)
         else:
+            told = "must be an Audit, a Check, a list of these, or True"
             hint = "write audit=ex.audit(increasing=['income'])"
-            raise InputTypeError(
-                complaint("audit", "must be an Audit, a Check, a list of these, or True", one, hint)
-            )
+            raise InputTypeError(complaint("audit", told, one, hint))
     seconds = next((one.asked.get("seconds") for one in parts if isinstance(one, Audit)), None)
     record = record_of(study, seconds=seconds)
     for check in [one for one in parts if isinstance(one, Check)]:

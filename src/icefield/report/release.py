@@ -77,10 +77,10 @@ class Release:
         found = [one for one in asked if self._statistics.can_show(self.study.feature(one))]
         self._unnamed = [str(one) for one in asked if one not in found]
         if not found:
+            told = "leaves no feature: none has a value that so many rows hold"
             raise InputError(
-                complaint("release", "leaves no feature: none has a value that so many rows hold", self.least,
-                          f"write release={max(2, self.least // 10)}")
-            )  # fmt: skip
+                complaint("release", told, self.least, f"write release={max(2, self.least // 10)}")
+            )
         return found
 
     def edges(self, asked: Any) -> Any:

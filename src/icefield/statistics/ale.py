@@ -54,9 +54,8 @@ def ale(
     learning models", Journal of the Royal Statistical Society B 82 (2020), 1059-1086.
     """
     if len(features) > 2:
-        raise InputError(
-            complaint("features", "must be one or two features for ALE", list(features), "ask for pairs")
-        )
+        told = "must be one or two features for ALE"
+        raise InputError(complaint("features", told, list(features), "ask for pairs"))
     key = _key(study, features, bins, rows) if order == "similarity" else None
     found = _beforehand(study).get(key)
     if found is None:
@@ -230,15 +229,11 @@ def _check_surface_fits(study: Study, features: Sequence[Feature], cuts: Sequenc
     cells = len(cuts[0].nodes) * len(cuts[1].nodes)
     size, memory = 8 * SURFACES * len(study.model.outputs) * cells, study.resources.memory
     if size > memory:
-        longest = max(zip(features, cuts), key=lambda pair: len(pair[1].nodes))
-        raise BudgetError(
-            statement(
-                f"ALE of {features[0].label!r} and {features[1].label!r} has {counted(len(cuts[0].nodes))} x "
-                f"{counted(len(cuts[1].nodes))} cells and would take {size / 2**20:,.0f} MB, over the budget of "
-                f"{memory / 2**20:,.0f} MB.",
-                f"join rare levels of {longest[0].label!r} in X before fitting, or raise Explainer(memory=...)",
-            )
-        )  # fmt: skip
+        longest = max(zip(features, cuts), key=lambda pair: len(pair[1].nodes))[0].label
+        pair, shape = (f.label for f in features), (counted(len(cut.nodes)) for cut in cuts)
+        told = f"ALE of {' and '.join(map(repr, pair))} has {' x '.join(shape)} cells and would take {size / 2**20:,.0f} MB"
+        hint = f"join rare levels of {longest!r} in X before fitting, or raise Explainer(memory=...)"
+        raise BudgetError(statement(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint))
 
 
 def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:
@@ -246,6 +241,5 @@ def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:
         return [bins] * n_features
     if isinstance(bins, (tuple, list)) and len(bins) == n_features:
         return list(bins)
-    raise InputError(
-        complaint("bins", f"must be a number or {n_features} entries", bins, "write bins=(20, 20)")
-    )
+    told = f"must be a number or {n_features} entries"
+    raise InputError(complaint("bins", told, bins, "write bins=(20, 20)"))

@@ -86,11 +86,7 @@ def _kept(study: Study, n_features: int, grid: Any, rows: Any) -> Positions:
     points = int(grid) if isinstance(grid, (int, np.integer)) else points
     a_row, memory = 8 * len(study.model.outputs) * n_features * points, study.resources.memory
     if len(kept) * a_row > memory:
-        raise BudgetError(
-            statement(
-                f"{counted(len(kept))} individual curves of {counted(n_features)} features would take about "
-                f"{len(kept) * a_row / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
-                f"keep a sample of the curves with rows={max(1, memory // a_row)} (averages still use every row), or raise Explainer(memory=...)",
-            )
-        )  # fmt: skip
+        told = f"{counted(len(kept))} individual curves of {counted(n_features)} features would take about {len(kept) * a_row / 2**20:,.0f} MB"
+        hint = f"keep a sample of the curves with rows={max(1, memory // a_row)} (averages still use every row), or raise Explainer(memory=...)"
+        raise BudgetError(statement(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint))
     return kept

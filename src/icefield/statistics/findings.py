@@ -74,10 +74,8 @@ def findings(
         if even or told < MOSTLY * float(np.square(movement).sum()):
             sharing = len(taking_part) - (0 if even else len(responding))
     tied = sum(one.movement >= (1.0 - TIED) * responding[0].movement for one in responding)
-    baseline, constant = (
-        float(level.baseline[0]) if len(level.baseline) == 1 else None,
-        same and largest == 0.0,
-    )
+    constant = same and largest == 0.0
+    baseline = float(level.baseline[0]) if len(level.baseline) == 1 else None
     caution, n_rows = _caution(responding, fit, supports), study.rows.n_rows
     return Findings(n_rows, len(every), constant, baseline, tuple(responding), tied, sharing, even, caution)
 

@@ -32,10 +32,9 @@ def refit_band(
     """
     members = list(effects.values())
     if len(members) < 2:
-        raise InputError(
-            complaint("members", "must be at least two refits for a spread between them", len(members),
-                      "fit the model to several draws of the data")
-        )  # fmt: skip
+        told = "must be at least two refits for a spread between them"
+        hint = "fit the model to several draws of the data"
+        raise InputError(complaint("members", told, len(members), hint))
     first = members[0]
     wanted = validate.probabilities(quantiles)
     curves = np.stack([effect.average for effect in members], axis=1)

@@ -229,8 +229,7 @@ def _listed_levels(feature: Feature, column: Column, order: Any) -> Positions:
     wanted = list(order)
     unknown = [level for level in wanted if level not in lookup]
     if unknown or len(set(wanted)) != len(wanted):
-        raise InputError(
-            complaint("level_order", f"must list levels of {feature.label!r}, each once", wanted,
-                      f"levels are {column.levels.tolist()[:10]}")
-        )  # fmt: skip
+        told = f"must list levels of {feature.label!r}, each once"
+        hint = f"levels are {column.levels.tolist()[:10]}"
+        raise InputError(complaint("level_order", told, wanted, hint))
     return np.array([lookup[level] for level in wanted], dtype=np.intp)

@@ -131,14 +131,12 @@ def _check_fits(n_features: int, memory: int) -> None:
     """Refuse so many features that what is kept of them would take the machine's memory."""
     size, fitting = n_features * A_FEATURE, max(LEAST_SUPPORTED, BUDGETS * memory // A_FEATURE)
     if n_features > fitting:
+        told = f"A summary of {counted(n_features)} features would take about {size / 2**20:,.0f} MB"
+        some = f"such as the first of importance(), with features=[...] (about {counted(fitting)} fit)"
+        budget = f"over {BUDGETS} times the budget of {memory / 2**20:,.0f} MB."
         raise BudgetError(
-            statement(
-                f"A summary of {counted(n_features)} features would take about {size / 2**20:,.0f} MB, over {BUDGETS} times the budget of "
-                f"{memory / 2**20:,.0f} MB.",
-                f"choose some features, such as the first of importance(), with features=[...] (about {counted(fitting)} fit), "
-                "or raise Explainer(memory=...)",
-            )
-        )  # fmt: skip
+            statement(f"{told}, {budget}", f"choose some features, {some}, or raise Explainer(memory=...)")
+        )
 
 
 def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: str) -> Summary:
