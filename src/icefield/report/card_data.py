@@ -106,7 +106,8 @@ def feature_panel(
     bands = shown = rows = None
     if effect.individual is not None and QUANTILES[0] * effect.individual.shape[1] >= least:
         # Where rows stand is not the feature's doing: bands are of curves less their own means.
-        change = effect.individual - _own_means(effect.individual, effect)
+        known = effect.individual[..., shown_points(effect)]
+        change = effect.individual - (known[..., :1] - centred(known, point_weights(effect))[..., :1])
         bands = short_curves(weighted_bands(change, effect.row_weights, QUANTILES)[:, :, kept])
         if curves:
             shown = short_curves(effect.individual[:, :curves][:, :, kept])
@@ -246,11 +247,6 @@ def _padded_weights(effect: Effect) -> Float:
     weights = np.zeros(len(effect.grid[0]))
     weights[shown_points(effect)] = point_weights(effect)
     return weights
-
-
-def _own_means(curves: Float, effect: Effect) -> Float:
-    shown = shown_points(effect)
-    return curves[..., shown][..., :1] - centred(curves[..., shown], point_weights(effect))[..., :1]
 
 
 def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp], least: int) -> Histogram | None:

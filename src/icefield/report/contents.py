@@ -29,7 +29,7 @@ from icefield.report.live import live_row
 from icefield.report.means import Means
 from icefield.report.pair_surfaces import Surfaces
 from icefield.report.plain import PRINTED, numbers
-from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, in_model, without_cards
+from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, in_model
 from icefield.report.region_cards import region_cards
 from icefield.report.release import Release
 from icefield.report.stills import small_curve, spark
@@ -133,8 +133,10 @@ def build(
         for one in with_cards:
             if intervals is not None:
                 one = replace(one, effect=intervals(one.asked, one.effect))
-            if not individual:
-                one, small = _without_small_groups(one, max(LEAST_GROUP, least))
+            if not individual:  # the curve of a group of a few rows is nearly those rows' own
+                every = one.effect.groups
+                groups = {name: own for name, own in every.items() if own.n_rows >= max(LEAST_GROUP, least)}
+                one, small = replace(one, effect=replace(one.effect, groups=groups)), len(every) - len(groups)
             if released is not None:
                 one = released.joined(one, rows)
             curves = 0 if one.effect.individual is None else int(one.effect.individual.shape[1])
@@ -145,7 +147,7 @@ def build(
             far = glance.far_from_curve(study, one, means)
             ranked.append(replace(one, effect=replace(one.effect, kept=None), panel=panel, far=far))
             progress.advance()
-        others = without_cards(order[CARDS:], len(ranked))
+        others = [Ranked(place, own, own.effect) for place, own in enumerate(order[CARDS:], len(ranked))]
         kept = _curves_kept(ranked) if individual else 0
         # Word-sized curves share one scale, so that a weak effect looks weak.
         reach = max(LEAST_REACH, *(one.reach for one in ranked))
@@ -232,12 +234,6 @@ def _band(panel: FeaturePanel | None, output: int) -> tuple[Float, Float] | None
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
-def _without_small_groups(one: Ranked, least: int) -> tuple[Ranked, int]:
-    """The curve of a group of a few rows is nearly those rows' own: it is left out unless asked for."""
-    groups = {name: own for name, own in one.effect.groups.items() if own.n_rows >= least}
-    return replace(one, effect=replace(one.effect, groups=groups)), len(one.effect.groups) - len(groups)
 
 
 # --- cards -----------------------------------------------------------------------------------------

@@ -138,11 +138,6 @@ class Cards:
                 yield Ranked(place, decision, effect, *local[place])
 
 
-def without_cards(made: Sequence[Decision], first: int) -> list[Ranked]:
-    """The features from a place on, by what was decided of them alone."""
-    return [Ranked(first + place, decision, decision.effect) for place, decision in enumerate(made)]
-
-
 def in_model(decision: Decision, rank: int) -> InModel:
     """What a model makes of a feature; where outputs differ, of the one that it moves most."""
     reading = decision.reading

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,20 +18,17 @@ from numpy.typing import NDArray
 from icefield.core.effects import Request, compute_effects
 from icefield.core.rows import (
     Accumulator,
-    Block,
     ColumnStatistics,
     GridRequest,
     PendingStatistics,
     Rows,
 )
 from icefield.core.study import Study
-from icefield.core.weight_totals import WeightTotals
 from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, Column, object_array
 from icefield.data.distribution import Distribution, Marginal, weighted_quantiles
 from icefield.data.features import Feature
-from icefield.data.frame import Table
 from icefield.data.grid import (
     DEFAULT_POINTS,
     POINTS_BEYOND,
@@ -338,41 +336,16 @@ class ReleasedRows(Rows):
     def grouped(self, by: Any) -> Rows:
         return ReleasedRows(self._rows.grouped(by), self._least, self._naming)
 
-    @property
-    def head(self) -> Table:
-        return self._rows.head
-
-    @property
-    def sample(self) -> Block:
-        return self._rows.sample
-
-    @property
-    def n_rows(self) -> int:
-        return self._rows.n_rows
-
-    @property
-    def groups(self) -> Groups | None:
-        return self._rows.groups
-
-    @property
-    def n_groups(self) -> int:
-        return self._rows.n_groups
-
-    @property
-    def beside(self) -> Sequence[str]:
-        return self._rows.beside
-
-    @property
-    def weight_totals(self) -> WeightTotals | None:
-        return self._rows.weight_totals
-
-    @property
-    def can_count_at_once(self) -> bool:
-        return self._rows.can_count_at_once
-
-    @property
-    def said(self) -> str:
-        return self._rows.said
+    # Everything else is the rows' own.
+    head: Any = property(attrgetter("_rows.head"))
+    sample: Any = property(attrgetter("_rows.sample"))
+    n_rows: Any = property(attrgetter("_rows.n_rows"))
+    groups: Any = property(attrgetter("_rows.groups"))
+    n_groups: Any = property(attrgetter("_rows.n_groups"))
+    beside: Any = property(attrgetter("_rows.beside"))
+    weight_totals: Any = property(attrgetter("_rows.weight_totals"))
+    can_count_at_once: Any = property(attrgetter("_rows.can_count_at_once"))
+    said: Any = property(attrgetter("_rows.said"))
 
     def identity(self) -> Any:
         return self._rows.identity()

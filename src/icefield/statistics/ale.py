@@ -105,7 +105,10 @@ def _asked(
             'Hint: use Explainer(..., background="data").'
         )
     chosen = study.chosen(rows)
-    weights = None if rows is None else _row_weights(study, chosen)
+    weights = None
+    if rows is not None:  # zero for rows that were not chosen
+        own = study.sample.row_weights()
+        weights = own if chosen.positions is None else own * np.bincount(chosen.positions, minlength=len(own))
     drawn = chosen.sampled_from > 0
 
     def prepared(names: Sequence[Any]) -> LocalEffect | IcefieldError:
@@ -194,12 +197,6 @@ def _cuts(
             )
         )
     return found
-
-
-def _row_weights(study: Study, chosen: Chosen) -> Float:
-    """Weights of all rows, zero for rows that were not chosen."""
-    own = study.sample.row_weights()
-    return own if chosen.positions is None else own * np.bincount(chosen.positions, minlength=len(own))
 
 
 def _blank(study: Study, local: LocalEffect) -> Effect:

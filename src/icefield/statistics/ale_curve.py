@@ -221,7 +221,8 @@ class StepSums(Summed):
         next_to = next_to / (total[:-1] * total[1:])
         changes = _centred_variance(made.share, self._of_means(own, copies), next_to)
         # What is subtracted depends on where rows lie: a row's share in it, beyond its share in the steps.
-        at_row = made.at_rows(int(self.about[0])) - made.middle
+        at_row = made.curve if self.about[0] == 1 else (made.curve[:-1] + made.curve[1:]) / 2
+        at_row = at_row - made.middle
         whole = float(self.node_weight.sum())
         middle = self.node_squared[: len(at_row)] @ np.square(at_row) / whole**2
         count = whole if copies else float(_effective(whole, self.node_squared.sum()))
@@ -259,10 +260,6 @@ class Accumulated:
     curve: Float
     middle: Float
     share: Float
-
-    def at_rows(self, about: int) -> Float:
-        """The curve where rows stand: at each level, or in the middle of each step."""
-        return self.curve if about == 1 else (self.curve[:-1] + self.curve[1:]) / 2
 
 
 @dataclass(frozen=True, eq=False)

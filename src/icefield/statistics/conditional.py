@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from icefield.core.effects import Request, compute_effects
 from icefield.core.study import Study
 from icefield.counts import counted
+from icefield.data.column_statistics import ColumnValues
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, Column, object_array
 from icefield.data.grid import with_missing_last
@@ -24,7 +25,7 @@ from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import CURVE_ROWS
 from icefield.statistics.ale import ale
 from icefield.statistics.observations import observed_outputs
-from icefield.statistics.steps import Steps, feature_steps
+from icefield.statistics.steps import Steps, feature_cut
 from icefield.statistics.support import ale_at
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Float
@@ -64,8 +65,9 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     """
     (found,) = study.resolve([feature])
     weights = study.sample.row_weights()
-    steps = feature_steps(study, found, bins, "given", weights)
-    bin_of, labels, values = _bins(study.column(found), steps, weights)
+    column = study.column(found)
+    steps = feature_cut(study, found, bins, "given", ColumnValues(column, weights)).steps(column, weights)
+    bin_of, labels, values = _bins(column, steps, weights)
     is_number = isinstance(rows, (int, np.integer)) and not isinstance(rows, bool)
     own = None if is_number else study.chosen(rows).positions
     predicted = study.predictions(own)
@@ -78,7 +80,7 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     (pd,) = compute_effects(
         study, Request(sets=[(feature,)], grid=values, spread=False, rows=chosen.positions)
     )
-    ordered = study.column(found).kind in ORDERED_KINDS and steps.n_steps > 0
+    ordered = column.kind in ORDERED_KINDS and steps.n_steps > 0
     edges = steps.nodes if own is not None and ordered else bins
     local = ale(study, feature, bins=edges, order="given", rows=own)
     mean = np.average(predicted, axis=0, weights=weights)

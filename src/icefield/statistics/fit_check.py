@@ -155,18 +155,12 @@ def drawn_folds(
     """Each row's cluster (itself, where there are none) and fold; folds have the same share of every class."""
     # Rows of a cluster know each other: they are learned from together, or scored together.
     groups = np.arange(len(rows)) if study.sample.clusters is None else study.sample.clusters[rows]
-    if study.sample.clusters is None and classes:
-        return groups, _stratified(truth, rng)
-    return groups, rng.permutation(int(groups.max()) + 1)[groups] % FOLDS
-
-
-def _stratified(truth: Float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Folds with the same share of every class."""
+    if study.sample.clusters is not None or not classes:
+        return groups, rng.permutation(int(groups.max()) + 1)[groups] % FOLDS
     kind = np.unique(truth, axis=0, return_inverse=True)[1].ravel()
-    order = np.lexsort((rng.random(len(truth)), kind))
     folds = np.empty(len(truth), dtype=np.intp)
-    folds[order] = np.arange(len(truth)) % FOLDS
-    return folds
+    folds[np.lexsort((rng.random(len(truth)), kind))] = np.arange(len(truth)) % FOLDS
+    return groups, folds
 
 
 def _ranked(truth: Float, predicted: Float, weights: Float) -> float:

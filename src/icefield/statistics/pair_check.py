@@ -129,12 +129,13 @@ class PairCheck:
 
     def _design(self) -> tuple[Float, Float]:
         """Steps between a few groups of every column and, of numbers, a line within each; and how much each is held back."""
-        names = self._associated()
+        every = {name: self._codes(name) for name in self._study.model.columns}
+        known = {name: codes for name, codes in every.items() if codes is not None}
+        kept = most_associated(list(known.values()), self.truth, self.weights, COLUMNS)
+        names = [name for place, name in enumerate(known) if place in kept]
         parts, penalties = [], []
         for name in names:
-            codes, column = self._codes(name), self._table.column(name)
-            if codes is None:
-                continue
+            codes, column = known[name], self._table.column(name)
             steps = (codes[:, None] == np.arange(codes.max() + 1)).astype(np.float64)
             parts.append(steps)
             # As many rows' worth as there are columns: each explains its share of what is not noise, at most.
@@ -151,13 +152,6 @@ class PairCheck:
         if not parts:
             return np.zeros((len(self.rows), 1)), np.ones(1)
         return np.concatenate(parts, axis=1), np.concatenate(penalties)
-
-    def _associated(self) -> list[Any]:
-        """The columns of the additive part."""
-        every = {name: self._codes(name) for name in self._study.model.columns}
-        known = {name: codes for name, codes in every.items() if codes is not None}
-        kept = most_associated(list(known.values()), self.truth, self.weights, COLUMNS)
-        return [name for place, name in enumerate(known) if place in kept]
 
     def _codes(self, name: Any) -> NDArray[np.intp] | None:
         side = self._column_side(name)

@@ -118,12 +118,6 @@ class Cut:
         return np.array([*(place.get(level, -1) for level in column.levels.tolist()), -1], np.int32)
 
 
-def feature_steps(study: Study, feature: Feature, bins: Any, order: Any, weights: Float) -> Steps:
-    """Cut a feature into steps, and place the study's own rows; `weights` has one for each of them."""
-    cut = feature_cut(study, feature, bins, order, ColumnValues(study.column(feature), weights))
-    return cut.steps(study.column(feature), weights)
-
-
 def feature_cut(study: Study, feature: Feature, bins: Any, order: Any, described: ColumnValues) -> Cut:
     """Cut a feature into steps.
 

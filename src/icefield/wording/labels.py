@@ -123,12 +123,6 @@ def reference_text(effect: Effect) -> str:
     return ", ".join(f"{name_text(name, 30)}\u00a0=\u00a0{text}" for name, text in texts)
 
 
-def rows_text(effect: Effect) -> str:
-    if effect.background == "training":
-        return "training data"
-    return f"{counted(effect.n_rows)} {effect.over}" if effect.n_rows != 1 else f"1 {effect.over[:-1]}"
-
-
 def spread_note(spread: str, effect: Effect, drawn: str = "band") -> str:
     """What the band, or whatever else is `drawn`, shows."""
     if spread in ("interval", "simultaneous") and effect.interval is not None:
@@ -163,7 +157,9 @@ def _interval_note(spread: str, effect: Effect, drawn: str) -> str:
 def average_note(effect: Effect) -> str:
     if not effect.n_rows and effect.background != "training":
         return ""
-    return f"{'effect' if effect.kind == 'ale' else 'average'} over {rows_text(effect)}"
+    rows = f"{counted(effect.n_rows)} {effect.over}" if effect.n_rows != 1 else f"1 {effect.over[:-1]}"
+    rows = "training data" if effect.background == "training" else rows
+    return f"{'effect' if effect.kind == 'ale' else 'average'} over {rows}"
 
 
 def joined(*parts: str) -> str:

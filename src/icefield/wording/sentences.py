@@ -227,26 +227,15 @@ def support_warning(support: Support, naming: Naming = PLAIN) -> str:
 def _doubts(support: Support, called: Callable[[Any], str], ale: str) -> str:
     """What to keep in mind where the data does not support an effect; `ale` is what the reader knows ALE as."""
     if support.one_hot is not None:
-        return one_hot_advice(support.one_hot)
-    text = _unsupported(support)
+        return f"these columns are one feature; read them as one: {dict(support.one_hot)!r}"
+    text = f"{100 * support.outside:.0f} % of this curve rests on combinations that do not occur in the data"
+    if support.stretch > 0:  # where, as pictures shade it
+        text += ", all along the axis" if support.stretch >= ALL_ALONG else " (shaded)"
     if support.related:
         text += (
             f"; it is associated with {enumerated([called(name) for name, _ in support.related[:RELATED]])}"
         )
     return text + (f"; {ale} disagrees: prefer ALE here" if support.disagrees else f"; compare with {ale}")
-
-
-def one_hot_advice(group: Mapping[str, Sequence[Any]]) -> str:
-    """What to do with columns that are one feature."""
-    return f"these columns are one feature; read them as one: {dict(group)!r}"
-
-
-def _unsupported(support: Support) -> str:
-    """How much of a curve has no data behind it, and where, as pictures shade it."""
-    text = f"{100 * support.outside:.0f} % of this curve rests on combinations that do not occur in the data"
-    if support.stretch <= 0:
-        return text
-    return text + (", all along the axis" if support.stretch >= ALL_ALONG else " (shaded)")
 
 
 def summary_warning(reading: Reading, support: Support | None) -> str:
@@ -293,14 +282,9 @@ def _main(reading: Reading) -> str:
 
 def average_range(reading: Reading) -> tuple[str, str]:
     """The ends of the average in the range that was read, in the predictions' own numbers and unit."""
-    return named_range(reading.low, reading.high, _value_naming(reading))
-
-
-def _value_naming(reading: Reading) -> Naming:
-    """The names for values of the average: the target's unit is not that of other scales."""
-    if reading.scale_label == "prediction" or not reading.naming.target_unit:
-        return reading.naming
-    return PLAIN
+    # The target's unit is not that of other scales.
+    own = reading.scale_label == "prediction" or not reading.naming.target_unit
+    return named_range(reading.low, reading.high, reading.naming if own else PLAIN)
 
 
 def _range_read(reading: Reading) -> str:
