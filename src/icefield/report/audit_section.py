@@ -23,10 +23,7 @@ MOST_EXAMPLES = 60
 def audit_section(study: Study, given: Any) -> AuditRecord | None:
     """The section's contents; None where nothing was asked for.
 
-    Parameters
-    ----------
-    study : the model and its rows
-    given : an `Audit`, a `Check`, a list of these, a mapping of what `Explainer.audit` takes, or True for an audit as it is
+    `given` is an `Audit`, a `Check`, a list of these, a mapping of what `Explainer.audit` takes, or True for an audit as it is.
     """
     if given is None or given is False:
         return None

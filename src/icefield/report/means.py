@@ -59,14 +59,9 @@ class FarFromCurve(NamedTuple):
 
 
 class Means:
-    """Means along one feature.
+    """Means along one feature, on the axis of its effect; `column` is the feature at the rows seen.
 
-    Parameters
-    ----------
-    effect : whose axis they stand on
-    column : the feature at the rows seen
-    seen : what was observed and predicted there
-    coarse : whether places are rounded
+    `coarse` means that places are rounded.
     """
 
     def __init__(self, effect: Effect, column: Column, seen: Observed, coarse: bool = False) -> None:

@@ -20,14 +20,7 @@ SURFACE = 0.05  # a pair's interaction, in standard deviations of the prediction
 
 
 class Surfaces:
-    """The strongest pairs among the features with cards.
-
-    Parameters
-    ----------
-    study : the model and its data
-    cards : the decisions on those features, in the order of the cards
-    crossed : the interactions that were looked at, None where there were none
-    """
+    """The strongest pairs among the features with cards, which come in the order of these; `crossed` is what was looked at."""
 
     def __init__(self, study: Study, cards: Sequence[Decision], crossed: Interactions | None) -> None:
         self._place = {one.feature: place for place, one in enumerate(cards)}

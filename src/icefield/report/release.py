@@ -56,13 +56,7 @@ JOINED = 300  # rare levels that are averaged over to stand for all of them; of 
 
 
 class Release:
-    """A study whose grids, histograms and levels are fit for release.
-
-    Parameters
-    ----------
-    study : the model and its data
-    least : rows that must hold a value for it to be named
-    """
+    """A study whose grids, histograms and levels are fit for release: `least` rows must hold a value for it to be named."""
 
     def __init__(self, study: Study, least: int) -> None:
         rows = ReleasedRows(study.rows, least, study.naming)
@@ -156,13 +150,9 @@ def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = 
 
 
 class ReleasedStatistics:
-    """Summary statistics of the columns that reveal no value held by fewer than `least` rows.
+    """Summary statistics of rows' columns that reveal no value held by fewer than `least` rows.
 
-    Parameters
-    ----------
-    rows : whose statistics
-    least : the least number of rows
-    naming : which numbers are codes, of which none lies between two others
+    `naming` says which numbers are codes, of which none lies between two others.
     """
 
     def __init__(self, rows: Rows, least: int, naming: Naming) -> None:

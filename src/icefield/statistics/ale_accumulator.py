@@ -42,12 +42,7 @@ class MovedBy:
 class LocalEffect:
     """What moving rows across the steps of one feature, or the cells of two, adds up to: of all rows, then by group.
 
-    Parameters
-    ----------
-    study : the model and its data
-    features : one or two
-    cuts : where each is cut into steps
-    drawn : whether rows are drawn from known ones: they err against these, each by itself
+    `cuts` say where each is cut into steps; rows `drawn` from known ones err against these, each by itself.
     """
 
     def __init__(
@@ -150,14 +145,7 @@ class LocalEffect:
 
 
 class LocalEffects(Accumulator):
-    """Local effects of one or several features, or of a pair, each by itself.
-
-    Parameters
-    ----------
-    plan : the engine that moves rows; it falls back block by block
-    effects : what is added up
-    resources : what may be used
-    """
+    """Local effects of one or several features, or of a pair, each by itself; the plan falls back block by block."""
 
     title = "moving rows"
 

@@ -137,13 +137,7 @@ class Impossible:
 
 
 class Combinations:
-    """How often levels occur together, counted once for any number of features.
-
-    Parameters
-    ----------
-    study : the model and its data
-    rows : those that are looked at (moved, later); they are counted first
-    """
+    """How often levels occur together, counted once for any number of features, in the rows looked at (moved, later) first."""
 
     def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
         # Rows drawn by weight are as many as count.

@@ -106,13 +106,9 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
 
 
 class Bundle:
-    """One output's curves, and what they say together; what several measures start from is worked out once.
+    """One output's curves ``(rows, points)``, and what they say together; what several measures start from is worked out once.
 
-    Parameters
-    ----------
-    curves : ``(rows, points)``
-    weights : share of the data at each point
-    row_weights : the rows' weights; None where each counts alike
+    `weights` are shares of the data at each point, `row_weights` None where each row counts alike.
     """
 
     def __init__(self, curves: Float, weights: Float, row_weights: Float | None = None) -> None:
@@ -232,13 +228,7 @@ def _strongest(gram: Float) -> Float:
 
 
 class RowGroups:
-    """The rows of a bundle of curves by groups of any column, worked out once for any number of bundles.
-
-    Parameters
-    ----------
-    row_values : column -> the rows' values
-    row_weights : the rows' weights; None where each counts alike
-    """
+    """The rows of a bundle of curves by groups of any column, worked out once for any number of bundles."""
 
     def __init__(self, row_values: Mapping[Any, NDArray[Any]], row_weights: Float | None = None) -> None:
         self.row_values, self.row_weights = row_values, row_weights

@@ -121,13 +121,8 @@ class Cut:
 def feature_cut(study: Study, feature: Feature, bins: Any, order: Any, described: ColumnValues) -> Cut:
     """Cut a feature into steps.
 
-    Parameters
-    ----------
-    study : the model and its data
-    feature : what is cut
-    bins : for numbers and times, the number of quantile bins or the edges
-    order : for categories, ``"similarity"``, orders that `similar_levels` found, ``"given"`` or the levels in order
-    described : the feature's values and their weights
+    `bins` are, for numbers and times, the number of quantile bins or the edges; `order`, for categories, is ``"similarity"``, orders
+    that `similar_levels` found, ``"given"`` or the levels in order.
     """
     if feature.kind in ORDERED_KINDS:
         return _binned(feature, bins, described)

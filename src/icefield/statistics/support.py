@@ -182,17 +182,9 @@ def rows_inside(
 def moved_inside(
     study: Study, features: Sequence[Feature], places: NDArray[np.intp]
 ) -> Callable[[Sequence[NDArray[Any]]], NDArray[np.bool_]]:
-    """Tells whether rows still look like data, each moved to a point of its own.
+    """Tells whether rows, by their places among those of `surroundings`, still look like data, each moved to a point of its own.
 
-    Parameters
-    ----------
-    study : the model and its data
-    features : those that move
-    places : the rows, by their places among those of `surroundings`
-
-    Returns
-    -------
-    A function of the features' values: for each one per row, or one for all.
+    The answer is a function of the features' values: for each one per row, or one for all.
     """
     around = surroundings(study)
     # One column at a time: of all sets of several there are too many to keep.
@@ -220,17 +212,9 @@ def _inside(
 
 
 def row_inside(study: Study, row: int, features: Sequence[Feature]) -> Callable[[Sequence[Any]], bool]:
-    """Tells whether one row of the sample still looks like data once some of its features have other values.
+    """Tells whether one row of the sample still looks like data once some of its features have other values; without any, it is data.
 
-    Parameters
-    ----------
-    study : the model and its data
-    row : its position in the sample
-    features : those that are changed; without any, the row is data
-
-    Returns
-    -------
-    A function of what each of these takes, as one-element arrays: a drag asks about many values of the same.
+    The answer is a function of what each of these takes, as one-element arrays: a drag asks about many values of the same.
     """
     if not features:
         return lambda values: True
