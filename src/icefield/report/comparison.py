@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,16 +48,22 @@ MOST_MODELS = 8  # that colours tell apart
 class Changed:
     """One feature in all models: its decisions, its curves on one grid, and how far these are apart.
 
-    Attributes
-    ----------
-    effects, decisions : one per model
-    change : largest distance of any model's curve from the first's, per output, in its standard deviations
+    Effects and decisions are one per model.
     """
 
     name: Any
     effects: tuple[Effect, ...]
     decisions: tuple[Decision, ...]
-    change: Float
+
+    @cached_property
+    def change(self) -> Float:
+        """Largest distance of any model's curve from the first's, per output, in its standard deviations."""
+        first, apart = self.effects[0], []
+        shown, weights = shown_points(first), point_weights(first)
+        for other in self.effects[1:]:
+            difference = other.average[:, shown] - first.average[:, shown]
+            apart.append(deviation(np.where(np.isfinite(difference), difference, 0.0), weights))
+        return np.max(apart, axis=0) / [output_unit(first, o) for o in range(len(first.outputs))]
 
     @property
     def output(self) -> int:
@@ -90,7 +97,7 @@ def build_comparison(
             made.append(decisions(study, shared, rows=rows))
             progress.advance()
         effects, refused = _on_one_grid(each, shared, rows, progress)
-        changed = [_changed(label, own, tuple(one[label] for one in made)) for label, own in effects.items()]
+        changed = [Changed(label, own, tuple(one[label] for one in made)) for label, own in effects.items()]
         changed.sort(key=lambda one: (-one.most, -max(d.movement for d in one.decisions)))
         models = [glance.model(*own, data_name) for own in zip(names, each, made)]
         progress.advance()
@@ -181,17 +188,6 @@ def _curves(study: Study, asked: Sequence[Any], grid: Any, rows: Any) -> list[Ef
     own, sets = study.chosen(rows, when_costly=CURVE_ROWS), [(one,) for one in asked]
     ask = Request(sets=sets, grid=grid, spread=False, rows=own.positions, sampled_from=own.sampled_from)
     return compute_effects(study, ask)
-
-
-def _changed(label: Any, effects: tuple[Effect, ...], made: tuple[Decision, ...]) -> Changed:
-    first = effects[0]
-    shown, weights = shown_points(first), point_weights(first)
-    apart = []
-    for other in effects[1:]:
-        difference = other.average[:, shown] - first.average[:, shown]
-        apart.append(deviation(np.where(np.isfinite(difference), difference, 0.0), weights))
-    units = np.array([output_unit(first, o) for o in range(len(first.outputs))])
-    return Changed(label, effects, made, np.max(apart, axis=0) / units)
 
 
 # --- what is said ------------------------------------------------------------------------------------

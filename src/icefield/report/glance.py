@@ -117,20 +117,19 @@ def _share_text(share: float) -> str:
 
 def _class_scores(study: Study, seen: Observed) -> list[Score]:
     found = []
-    if seen.truth.shape[1] == 1:
-        area = ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
-        if np.isfinite(area):
-            said = f"how often a row of {_class_name(study.model.outputs[0])} is ranked above another; 0.5 is chance"
-            found.append(Score("AUC", _share_text(area), said))
-    right = accuracy(seen)
+    area = ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
+    if seen.truth.shape[1] == 1 and np.isfinite(area):
+        said = (
+            f"how often a row of {_class_name(study.model.outputs[0])} is ranked above another; 0.5 is chance"
+        )
+        found.append(Score("AUC", _share_text(area), said))
+    right, loss = accuracy(seen), log_loss(seen)
     if right is not None:
         said = f"of rows have the likeliest class; the commonest class alone: {100 * right[1]:.0f}\u00a0%"
         found.append(Score("Accuracy", f"{100 * right[0]:.0f}\u00a0%", said))
-    loss = log_loss(seen)
     if loss is not None:
-        found.append(
-            Score("Log loss", number_text(loss[0]), f"the classes’ shares alone: {number_text(loss[1])}")
-        )
+        own, usual = map(number_text, loss)
+        found.append(Score("Log loss", own, f"the classes’ shares alone: {usual}"))
     return found
 
 
@@ -159,11 +158,12 @@ def far_from_curve(study: Study, one: Ranked, means: Means | None) -> str:
     if found is None:
         return ""
     unit = study.naming.target_unit if one.effect.scale_label == "prediction" else ""
+    after = f"\u00a0{name_text(unit, 20)}" if unit else ""
 
     def text(value: float) -> str:
-        if "probab" in one.effect.scale_label:
-            return f"{100 * value:.0f}\u00a0%"
-        return number_text(value) + (f"\u00a0{name_text(unit, 20)}" if unit else "")
+        return (
+            f"{100 * value:.0f}\u00a0%" if "probab" in one.effect.scale_label else number_text(value) + after
+        )
 
     gap, followed = found.observed - found.average, found.predicted - found.average
     said = f"Observed means are far from this curve ({found.point}): {text(found.observed)} observed, {text(found.average)} on the curve."

@@ -26,9 +26,8 @@ def model_name(study: Study) -> str:
 
 def facts(study: Study, effect: Effect, seconds: float, data_name: str | None = None) -> list[Fact]:
     """Model, data, computation and time, for the top of the page."""
-    computed, what = f"{how(study)}, {_over(study, effect)}", _scale_text(study)
-    if what != "prediction":  # which says nothing
-        computed += f"; {what}"
+    what = _scale_text(study)
+    computed = f"{how(study)}, {_over(study, effect)}" + ("" if what == "prediction" else f"; {what}")
     return _listed(
         ("Model", model_text(study)),
         ("Data", data_text(study, data_name)),
@@ -49,9 +48,8 @@ def details(
 ) -> list[Fact]:
     """Everything there is to say of how the page was made; `curves` are the rows behind its bands, `released` what was coarsened."""
     model, plan, groups = study.model, study.plan, study.rows.groups
-    baseline = ""
+    baseline, spread = "", effect.output_std
     if effect.baseline is not None and len(model.outputs) == 1:
-        spread = effect.output_std
         baseline = f"; on average {number_text(effect.baseline[0])}"
         baseline += "" if spread is None else f", give or take {number_text(spread[0])}"
     share = "every row" if curves == study.sample.table.n_rows else f"{counted(curves)} rows"
@@ -90,12 +88,11 @@ def today() -> str:
 
 def model_text(study: Study) -> str:
     """The model by library and class."""
-    native, kind = study.model.native, study.model.kind
+    native, library = study.model.native, type(study.model.native).__module__.split(".")[0]
     if hasattr(native, "__name__"):
         return f"a Python function, {page_name(native.__name__)}"
-    library = type(native).__module__.split(".")[0]
-    name = page_name(type(native).__name__)
-    return f"{name}, {kind}" if library in NO_LIBRARY else f"{library} {name}, {kind}"
+    library = "" if library in NO_LIBRARY else f"{library} "
+    return f"{library}{page_name(type(native).__name__)}, {study.model.kind}"
 
 
 def _scale_text(study: Study) -> str:
@@ -114,10 +111,12 @@ def how(study: Study) -> str:
 
 
 def _over(study: Study, effect: Effect) -> str:
-    total = study.rows.n_rows
-    if effect.n_rows < total:
-        return f"over a seeded sample of {counted(effect.n_rows)} of the {counted(total)} rows"
-    return "over every row"
+    rows, total = effect.n_rows, study.rows.n_rows
+    return (
+        f"over a seeded sample of {counted(rows)} of the {counted(total)} rows"
+        if rows < total
+        else "over every row"
+    )
 
 
 def made_text(seconds: float) -> str:
@@ -150,5 +149,5 @@ def data_text(study: Study, called: str | None = None) -> str:
     missing = sum(bool(column.any_missing) for column in columns)
     listed = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
     text = f"{counted(study.rows.n_rows)} rows, {len(columns)} features ({listed})"
-    text = f"{page_name(called, 60)}: {text}" if called else text
-    return text + (f"; {missing} with missing values" if missing else "")
+    text += f"; {missing} with missing values" if missing else ""
+    return f"{page_name(called, 60)}: {text}" if called else text

@@ -164,10 +164,8 @@ def _ales(
     if not asked:
         return []
     ales_beforehand(study, asked, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.sample.n_rows))
-    if edges is None:
-        found = ales(study, asked, rows=ale_rows(study))
-    else:
-        found = [ales(study, [one], bins=edges(one), rows=ale_rows(study))[0] for one in asked]
+    each = [(asked, None)] if edges is None else [([one], edges(one)) for one in asked]
+    found = [one for some, bins in each for one in ales(study, some, bins=bins, rows=ale_rows(study))]
     return [(one, "") if isinstance(one, Effect) else (None, page_sentence(str(one))) for one in found]
 
 
