@@ -19,7 +19,7 @@ from icefield.core.rows import Accumulator, Block, State
 from icefield.core.study import Study
 from icefield.data.features import Feature, feature_column
 from icefield.errors import EngineError
-from icefield.statistics.ale_curve import LocalCurve, RowMoves, StepSums, numbered_states, own_state
+from icefield.statistics.ale_curve import LocalCurve, MovedRows, StepSums, numbered_states, own_state
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.steps import Cut, Steps
 from icefield.threads import ThreadCrew
@@ -55,7 +55,7 @@ class LocalEffect:
         # Rows of a cluster are one observation, which needs the moves themselves.
         self.clustered = not drawn and len(features) == 1 and study.sample.clusters is not None
         self.n_groups, sizes = study.rows.n_groups, [len(cut.nodes) for cut in cuts]
-        self._moves: list[tuple[RowMoves, Steps]] = []
+        self._moves: list[MovedRows] = []
         self.reach = 1.0  # share of the standard error that is left where rows were drawn
         kind = StepSums if len(sizes) == 1 else CellSums
         self.sums = [kind.none(sizes, len(study.model.outputs)) for _ in range(1 + self.n_groups)]
@@ -80,11 +80,11 @@ class LocalEffect:
         for number, sums in enumerate(self.sums):
             inside = np.ones(len(used), bool) if number == 0 else np.asarray(block.codes)[used] == number - 1
             own = inside[row]
-            moves = (used[row][own], *(step[own] for step in crossed))
-            sums.add(steps, moves, changes[own], weights, used[inside], self.copies)
+            places = (used[row][own], *(step[own] for step in crossed))
+            moves = MovedRows(steps, places, changes[own], used[inside], weights, self.copies, block.clusters)
+            sums.add(moves)
             if self.clustered and block.clusters is not None:  # rows in memory: all of them are this block
-                kept = RowMoves(moves[0], moves[1], changes[own], used[inside], weights, block.clusters)
-                self._moves.append((kept, steps[0]))
+                self._moves.append(moves)
 
     def _changes(
         self, plan: Plan, block: Block, rows: Positions, steps: Sequence[Positions], resources: Resources
@@ -113,9 +113,9 @@ class LocalEffect:
         nodes = [cut.nodes for cut in self.cuts]
         curves = [sums.curve(nodes, self.copies) for sums in self.sums]
         errors = [curve.se for curve in curves]
-        for number, (moves, cut) in enumerate(self._moves):
+        for number, moves in enumerate(self._moves):
             sums = self.sums[number]
-            errors[number] = moves.error(curves[number], sums, cut) if isinstance(sums, StepSums) else None
+            errors[number] = moves.error(curves[number], sums) if isinstance(sums, StepSums) else None
         errors = [None if se is None else self.reach * se for se in errors]
         return [replace(curve, se=se) for curve, se in zip(curves, errors)]
 

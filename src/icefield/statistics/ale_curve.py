@@ -3,7 +3,7 @@
 All that is needed of the rows are sums by step, which merge: a table gives them at once, a stream block by block.
 The centred curve errs in two ways: mean changes are means of a few rows, and what is subtracted is a mean over where
 rows happen to lie. Both are sums over rows, so the variance is that of each row's share in the curve; where rows come
-in clusters, of each cluster's (`RowMoves`).
+in clusters, of each cluster's (`MovedRows`).
 """
 
 from __future__ import annotations
@@ -151,25 +151,15 @@ class StepSums(Summed):
             found.both_spread[: n - 1] = changes[1:-1, :, 6]
         return found
 
-    def add(
-        self,
-        steps: Sequence[Steps],
-        crossed: Sequence[Positions],
-        change: Float,
-        weights: Float,
-        rows: Positions,
-        copies: bool,
-    ) -> None:
-        """Take in moves: the table's row and the step of each, and what it changed; and the rows that took part.
-
-        `copies` says that weights count how often rows occur; otherwise each row is one observation.
-        """
-        (cut,), (row, step) = steps, crossed
-        place, about, kept = cut.node_of[rows, 0], cut.node_of.shape[1], weights[rows]
-        moved = np.zeros((len(rows), change.shape[1], 3 - about))  # a level is moved before it and after it
+    def add(self, moves: MovedRows) -> None:
+        """Take in rows that moved."""
+        (cut,), (row, step), rows = moves.steps, moves.crossed, moves.rows
+        place, about, kept = cut.node_of[rows, 0], cut.node_of.shape[1], moves.weights[rows]
+        # A level is moved before it and after it.
+        moved = np.zeros((len(rows), moves.change.shape[1], 3 - about))
         at = np.searchsorted(rows, row)
-        moved[at, :, step - place[at] + 2 - about] = change
-        squares = kept if copies else np.square(kept)
+        moved[at, :, step - place[at] + 2 - about] = moves.change
+        squares = kept if moves.copies else np.square(kept)
         self.merge(StepSums.at_places(*_by_place(place, moved, kept, squares, len(cut.nodes)), about).state())
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
@@ -263,39 +253,42 @@ class Accumulated:
 
 
 @dataclass(frozen=True, eq=False)
-class RowMoves:
-    """Rows moved across the steps of one feature: the table's row and the step of each, and what it changed.
-
-    Kept where rows come in clusters, of which each is one observation: sums by step do not tell them apart. Rows that are
-    streamed have none.
+class MovedRows:
+    """Rows of a table moved across steps of their own.
 
     Attributes
     ----------
+    steps : of one feature or of two, where all rows stand
+    crossed : the row of each move, and the step that it crosses, of each feature
+    change : what each move changed, ``(moves, outputs)``
     rows : positions of the rows that take part
     weights, clusters : one per row of the table
+    copies : weights count how often rows occur; otherwise each row is one observation
     """
 
-    row: Positions
-    step: Positions
+    steps: Sequence[Steps]
+    crossed: Sequence[Positions]
     change: Float
     rows: Positions
     weights: Float
-    clusters: Positions
+    copies: bool
+    clusters: Positions | None
 
-    def error(self, curve: LocalCurve, sums: StepSums, cut: Steps) -> Float | None:
-        """The standard error of the centred curve, ``(outputs, nodes)``."""
-        if curve.se is None or len(cut.nodes) == 1 or not len(self.rows):
+    def error(self, curve: LocalCurve, sums: StepSums) -> Float | None:
+        """The standard error of the centred curve, ``(outputs, nodes)``, where each cluster is one observation."""
+        nodes = self.steps[0].nodes
+        if curve.se is None or len(nodes) == 1 or not len(self.rows):
             return curve.se
-        made = sums.accumulated(cut.nodes)
-        variance = self._variance(made, sums.observations(copies=False), cut).T
+        variance = self._variance(sums.accumulated(nodes), sums.observations(copies=False)).T
         variance[np.isnan(curve.se)] = np.nan
         return np.sqrt(variance)
 
-    def _variance(self, made: Accumulated, count: Float, cut: Steps) -> Float:
-        """Node after node, from the clusters' shares in the curve."""
+    def _variance(self, made: Accumulated, count: Float) -> Float:
+        """Node after node, from the clusters' shares in the curve; sums by step do not tell clusters apart."""
+        (cut,), (row, step), clusters = self.steps, self.crossed, np.asarray(self.clusters)
         n_steps, outputs = made.delta.shape
-        known, codes = np.unique(self.clusters[self.rows], return_inverse=True)
-        whose = np.searchsorted(known, self.clusters[self.row])
+        known, codes = np.unique(clusters[self.rows], return_inverse=True)
+        whose = np.searchsorted(known, clusters[row])
         kept = self.weights[self.rows]
         mass = np.bincount(codes, kept)
         effective = mass.sum() ** 2 / np.square(mass).sum()
@@ -303,13 +296,12 @@ class RowMoves:
             return np.full((n_steps + 1, outputs), np.nan)
         at_row = made.curve[cut.node_of[self.rows]].mean(axis=1) - made.middle
         subtracted = kept[:, None] * at_row / kept.sum()
-        part = (self.weights[self.row] / made.total[self.step])[:, None]
-        part = part * (self.change - made.delta[self.step])
-        part *= np.sqrt(count / np.maximum(count - 1.0, 0.5))[self.step][:, None]
+        part = (self.weights[row] / made.total[step])[:, None] * (self.change - made.delta[step])
+        part *= np.sqrt(count / np.maximum(count - 1.0, 0.5))[step][:, None]
         beyond = beyond_steps(made.share)
         variance = np.empty((n_steps + 1, outputs))
         for node in range(n_steps + 1):
-            factor = ((np.arange(n_steps) < node) - beyond)[self.step]
+            factor = ((np.arange(n_steps) < node) - beyond)[step]
             for o in range(outputs):
                 sums = np.bincount(whose, factor * part[:, o], minlength=len(mass))
                 sums -= np.bincount(codes, subtracted[:, o], minlength=len(mass))

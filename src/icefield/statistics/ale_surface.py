@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.statistics.ale_curve import LocalCurve, Summed, sums_by, widths
-from icefield.statistics.steps import Steps
+from icefield.statistics.ale_curve import LocalCurve, MovedRows, Summed, sums_by, widths
 from icefield.typing import Float, Mask, Positions
 
 FAR = 2**31  # farther than any cell, and still a whole number when squared
@@ -49,17 +48,9 @@ class CellSums(Summed):
             np.zeros((cells, outputs)), np.zeros((n_first - 1, n_second)), np.zeros((n_second - 1, n_first)),
         )  # fmt: skip
 
-    def add(
-        self,
-        steps: Sequence[Steps],
-        crossed: Sequence[Positions],
-        change: Float,
-        weights: Float,
-        rows: Positions,
-        copies: bool,
-    ) -> None:
-        """Take in moves: the table's row and the steps of each, and what it changed; and the rows that took part."""
-        (first, second), (row, s, t) = steps, crossed
+    def add(self, moves: MovedRows) -> None:
+        """Take in rows that moved."""
+        (first, second), (row, s, t), rows, weights = moves.steps, moves.crossed, moves.rows, moves.weights
         kept, nodes = weights[rows], self.end_weight.shape
         ends = np.ravel_multi_index((first.end_of[rows], second.end_of[rows]), nodes)
         self.n_rows = self.n_rows + len(rows)
@@ -79,7 +70,7 @@ class CellSums(Summed):
             return
         cell, w = np.ravel_multi_index((s, t), (first.n_steps, second.n_steps)), weights[row]
         self.weight = self.weight + np.bincount(cell, w, minlength=len(self.weight))
-        self.change = self.change + sums_by(cell, w[:, None] * change, len(self.weight))
+        self.change = self.change + sums_by(cell, w[:, None] * moves.change, len(self.weight))
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in the sums of other rows."""
