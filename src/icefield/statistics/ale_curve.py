@@ -22,7 +22,7 @@ from icefield.effect import Effect, Spread
 from icefield.statistics.steps import Steps
 from icefield.typing import Float, Mask, Positions
 
-Moments = tuple[Float, Float, Float]
+AboutMean = tuple[Float, Float, Float]  # weight, mean, and sum of products about it
 # Sums of `StepSums` that are no more than that; the others are means and spreads about them.
 SIMPLE_SUMS = (
     "n_rows", "end_weight", "node_weight", "node_squared", "weight", "change", "side_squared", "side_change",
@@ -315,7 +315,7 @@ def _join_spread(sums: StepSums, squared: Float, centre: Float, about: Float) ->
     sums.squared, sums.centre, sums.spread = _joined(mine, other, np.square)
 
 
-def _joined(mine: Moments, other: Moments, product: Callable[[Float], Float]) -> Moments:
+def _joined(mine: AboutMean, other: AboutMean, product: Callable[[Float], Float]) -> AboutMean:
     """Weight, mean and sum of products about it, with those of other moves."""
     (weight, mean, about), (more, others, others_about) = mine, other
     whole, apart = weight + more, others - mean
