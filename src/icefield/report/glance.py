@@ -88,11 +88,8 @@ def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
 
 def _rows_scored(seen: Observed) -> str:
     rows, every = counted(len(seen.rows)), counted(seen.all_rows)
-    return (
-        f"on the {rows} rows given"
-        if rows == every
-        else f"on {rows} of the {every} rows given, sampled with the seed"
-    )
+    sampled = f"on {rows} of the {every} rows given, sampled with the seed"
+    return f"on the {rows} rows given" if rows == every else sampled
 
 
 def _number_scores(study: Study, seen: Observed) -> list[Score]:
@@ -119,9 +116,8 @@ def _class_scores(study: Study, seen: Observed) -> list[Score]:
     found = []
     area = ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
     if seen.truth.shape[1] == 1 and np.isfinite(area):
-        said = (
-            f"how often a row of {_class_name(study.model.outputs[0])} is ranked above another; 0.5 is chance"
-        )
+        name = _class_name(study.model.outputs[0])
+        said = f"how often a row of {name} is ranked above another; 0.5 is chance"
         found.append(Score("AUC", _share_text(area), said))
     right, loss = accuracy(seen), log_loss(seen)
     if right is not None:
@@ -161,9 +157,8 @@ def far_from_curve(study: Study, one: Ranked, means: Means | None) -> str:
     after = f"\u00a0{name_text(unit, 20)}" if unit else ""
 
     def text(value: float) -> str:
-        return (
-            f"{100 * value:.0f}\u00a0%" if "probab" in one.effect.scale_label else number_text(value) + after
-        )
+        share = "probab" in one.effect.scale_label
+        return f"{100 * value:.0f}\u00a0%" if share else number_text(value) + after
 
     gap, followed = found.observed - found.average, found.predicted - found.average
     said = f"Observed means are far from this curve ({found.point}): {text(found.observed)} observed, {text(found.average)} on the curve."
@@ -199,9 +194,8 @@ def _whole_percent(shares: list[float]) -> list[int]:
 
 def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str:
     looked = f"{n_pairs} pairs were looked at" if n_pairs else "no pair was worth a look"
-    at = f"at {counted(rows)} rows" + (
-        f", pairs at {counted(pair_rows)}" if pair_rows not in (0, rows) else ""
-    )
+    pairs = f", pairs at {counted(pair_rows)}" if pair_rows not in (0, rows) else ""
+    at = f"at {counted(rows)} rows{pairs}"
     rest = ", and features that are not on this page" if left_out else ""
     return (
         f"Single features: R² of the predictions on the sum of all features’ average curves; pairs: what the sum of the pairs’ "

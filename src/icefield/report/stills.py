@@ -51,10 +51,8 @@ def plane(points: Sequence[Point]) -> Panel:
     )
     # With regions, what they explain moves from the differences to the averages.
     to_x, to_y = np.sqrt(x**2 + removed * y**2), y * np.sqrt(1 - np.clip(removed, 0, 1))
-    reach = (
-        max(LEAST_MOVEMENT, 1.08 * x.max(), 1.04 * np.nanmax([*to_x, 0.0])),
-        max(LEAST_MOVEMENT, 1.12 * y.max()),
-    )
+    far = max(LEAST_MOVEMENT, 1.08 * x.max(), 1.04 * np.nanmax([*to_x, 0.0]))
+    reach = far, max(LEAST_MOVEMENT, 1.12 * y.max())
     named = Named(
         x, y, to_x=to_x, to_y=to_y,
         texts=tuple(p.name for p in points),

@@ -186,16 +186,12 @@ def _cuts(
     """Where each feature is cut, by all rows or by those that have weight."""
     found = []
     for feature, wanted in zip(features, _bins_per_feature(bins, len(features))):
-        values = (
-            study.rows.statistics.values(feature)
-            if weights is None
-            else ColumnValues(study.column(feature), weights)
-        )
-        found.append(
-            feature_cut(
-                study, feature, DEFAULT_BINS[len(features)] if wanted is None else wanted, order, values
-            )
-        )
+        own = DEFAULT_BINS[len(features)] if wanted is None else wanted
+        if weights is None:
+            values = study.rows.statistics.values(feature)
+        else:
+            values = ColumnValues(study.column(feature), weights)
+        found.append(feature_cut(study, feature, own, order, values))
     return found
 
 

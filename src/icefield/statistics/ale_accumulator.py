@@ -121,10 +121,9 @@ class LocalEffect:
 
     def state(self) -> State:
         moved = self.moved
-        return numbered_states(self.sums) | {
-            "rows": np.array([self.n_rows, self.n_used]),
-            "moved": np.array([moved.engine, moved.reason, str(int(moved.costs_predictions))]),
-        }
+        said = np.array([moved.engine, moved.reason, str(int(moved.costs_predictions))])
+        rows = np.array([self.n_rows, self.n_used])
+        return {"rows": rows, "moved": said} | numbered_states(self.sums)
 
     def restore(self, state: State) -> None:
         self.n_rows, self.n_used = state["rows"].tolist()

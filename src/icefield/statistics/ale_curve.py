@@ -166,13 +166,10 @@ class StepSums(Summed):
         """Take in the sums of other rows."""
         self._add_up(state, SIMPLE_SUMS)
         _join_spread(self, state["squared"], state["centre"], state["spread"])
-        mine, other = (
-            (self.both, self.both_centre, self.both_spread),
-            (state["both"], state["both_centre"], state["both_spread"]),
-        )
-        self.both, self.both_centre, self.both_spread = _joined(
-            mine, other, lambda apart: apart[0] * apart[1]
-        )
+        mine = self.both, self.both_centre, self.both_spread
+        other = state["both"], state["both_centre"], state["both_spread"]
+        joined = _joined(mine, other, lambda apart: apart[0] * apart[1])
+        self.both, self.both_centre, self.both_spread = joined
         self.about = np.maximum(self.about, state["about"])
 
     def curve(self, of_features: Sequence[NDArray[Any]], copies: bool) -> LocalCurve:

@@ -58,14 +58,11 @@ class CellSums(Summed):
         self.end_weight = self.end_weight + ended.reshape(nodes)
         # A row's weight is shared among the nodes that it stands about.
         about, beside = first.node_of[rows], second.node_of[rows]
-        by_first, by_second = kept / about.shape[1], kept / beside.shape[1]
-        self.first_by_second = self.first_by_second + _crossed(
-            first.step_of[rows], beside, by_second, self.first_by_second.shape
-        )
-        self.second_by_first = self.second_by_first + _crossed(
-            second.step_of[rows], about, by_first, self.second_by_first.shape
-        )
-        self.joint = self.joint + _crossed(about, beside, kept / (about.shape[1] * beside.shape[1]), nodes)
+        n_about, n_beside = about.shape[1], beside.shape[1]
+        across, along = first.step_of[rows], second.step_of[rows]
+        self.first_by_second = _more(self.first_by_second, across, beside, kept / n_beside)
+        self.second_by_first = _more(self.second_by_first, along, about, kept / n_about)
+        self.joint = _more(self.joint, about, beside, kept / (n_about * n_beside))
         if not len(row) or not self.weight.size:
             return
         cell, w = np.ravel_multi_index((s, t), (first.n_steps, second.n_steps)), weights[row]
@@ -136,14 +133,14 @@ def _nearest_in_row(has: Mask) -> Positions:
     return np.where(use_left, left, np.where(right < len(at), right, -1))
 
 
-def _crossed(first: Positions, second: Positions, weights: Float, shape: tuple[int, ...]) -> Float:
-    """Weight of rows by the places ``(rows, 1 or 2)`` that they have along two features; -1 is none."""
-    out = np.zeros(shape)
+def _more(known: Float, first: Positions, second: Positions, weights: Float) -> Float:
+    """Weights by places along two features, and those of rows that have places ``(rows, 1 or 2)`` there; -1 is none."""
+    out = np.zeros_like(known)
     for a in first.T:
         for b in second.T:
             has = a >= 0
             np.add.at(out, (a[has], b[has]), weights[has])
-    return out
+    return known + out
 
 
 def _main_effect(change: Float, weight: Float) -> Float:
