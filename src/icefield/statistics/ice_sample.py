@@ -150,9 +150,8 @@ class CurvedEffects:
         places = list(range(len(effects)))
         kept = self._kept[number][1]
         table = self._study.sample.table.take(NO_ROWS if kept.rows is None else kept.rows)
-        every = np.arange(
-            table.n_rows
-        )  # one array for all: an engine then keeps the same rows' curves at once
+        # One array for all questions: an engine then keeps the same rows' curves at once.
+        every = np.arange(table.n_rows)
         while places:
             at_once = self._fitting([self._bytes(number, effects[place]) for place in places[:MOST_AT_ONCE]])
             block, places = places[:at_once], places[at_once:]

@@ -138,10 +138,7 @@ def importance(
     shuffled, loss_note = _shuffled(study, [made[name].asked for name in ranked], permutation, repeats, rows)
     columns = _columns(study, [(made[name], drawn[name], own[name]) for name in ranked], measure, weighted)
     if shuffled is not None:
-        columns |= {
-            name: np.concatenate(each)
-            for name, each in zip(("permutation", "permutation_std"), zip(*shuffled))
-        }
+        columns["permutation"], columns["permutation_std"] = map(np.concatenate, zip(*shuffled))
     notes = _how_measures_differ(study, columns, list(made), weighted), made.note, loss_note, study.how
     return Importance(
         columns=columns,

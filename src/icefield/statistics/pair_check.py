@@ -32,9 +32,8 @@ WAVES = 8  # along an ordered column
 SURE = 2.5  # standard errors: of many pairs that are noise, hardly one is supported
 LEAST_KEPT = 0.25  # of the model's interaction: what rows confirm of it by less is something else
 SEEN_AT = 4.0  # standard errors that an interaction of the model's size would have: with less nobody can tell
-Side = tuple[
-    NDArray[np.intp], Float, Float
-]  # rows' groups, functions of these, and how far each is expected to go
+# One feature of a pair: rows' groups, functions of these, and how far each is expected to go.
+Side = tuple[NDArray[np.intp], Float, Float]
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,6 @@ class PairCheck:
         return None if side is None else side[0]
 
     def _side(self, feature: Feature) -> Side | None:
-        """One feature of a pair."""
         if len(feature.columns) == 1:
             return self._column_side(feature.columns[0])
         parts = [codes for name in feature.columns if (codes := self._codes(name)) is not None]
@@ -173,10 +171,8 @@ class PairCheck:
             column = self._table.column(name)
             codes, found = column_groups(column), None
             if codes is not None:
-                size, ordered = (
-                    int(codes.max()) + 1,
-                    column.kind in ORDERED_KINDS and not self._study.naming.coded(name),
-                )
+                size = int(codes.max()) + 1
+                ordered = column.kind in ORDERED_KINDS and not self._study.naming.coded(name)
                 found = (codes, *(_waves(size, bool(column.missing.any())) if ordered else _levels(size)))
             self._known[name] = found
         return self._known[name]
