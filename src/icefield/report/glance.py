@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from icefield.report.plain import numbers
 from icefield.report.ranked import Ranked
 from icefield.report.stills import Point, against, plane
 from icefield.report.view_model import DataNote, Fit, ModelFacts, NamedColumn, Region, Score, Share, Shares
+from icefield.statistics.data_notes import DataNotes
 from icefield.statistics.decision import Decisions
 from icefield.statistics.fit_check import fit_check
 from icefield.statistics.fit_score import (
@@ -38,9 +39,6 @@ from icefield.statistics.variance_shares import variance_shares
 from icefield.wording.fit import fit_words
 from icefield.wording.names import name_text, page_name
 from icefield.wording.values import number_text
-
-if TYPE_CHECKING:
-    from icefield.statistics.data_notes import DataNotes
 
 CALIBRATED = 4  # classes whose calibration is drawn
 NAMED = 8  # columns that a note names

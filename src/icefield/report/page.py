@@ -42,7 +42,10 @@ def page_html(report: ReportPage, *, static: bool = False) -> str:
     environment.filters["counted"] = counted
     environment.filters["payload"] = lambda value: Markup(payload_json(plain(value)))
     if static:
-        environment.globals.update(_images(report))
+        from icefield.report import images
+
+        of = [f" of {output}" for output in report.outputs] if len(report.outputs) > 1 else [""]
+        environment.globals.update(images=images, named=[report.what + output for output in of])
     return environment.get_template("template.html").render(
         report=report,
         static=static,
@@ -51,22 +54,6 @@ def page_html(report: ReportPage, *, static: bool = False) -> str:
         style=Markup((HERE / "report.css").read_text(encoding="utf-8")),
         script=Markup(script),
     )
-
-
-def _images(report: ReportPage) -> dict[str, Any]:
-    """What a template without a script asks for: panels of what the page holds, and images of panels."""
-    from icefield.report import images
-
-    what, several = report.what, len(report.outputs) > 1
-    named = [f"{what} of {output}" if several else what for output in report.outputs]
-    return {
-        "image": images.image,
-        "card_panel": lambda card, o=0, small=False: images.card_panel(
-            card, o, named[o], report.bounds, report.groups, small=small
-        ),
-        "region_panel": lambda region, o: images.region_panel(region.panel, o, named[o]),
-        "surface_panel": lambda pair, o: images.surface_panel(pair, o, named[o]),
-    }
 
 
 def payload_json(value: Any) -> str:
