@@ -17,7 +17,6 @@ import numpy as np
 
 from icefield.core.effects import EffectContext
 from icefield.core.prediction_level import prediction_level
-from icefield.core.rows import Block
 from icefield.core.study import Study, fold
 from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
@@ -155,19 +154,14 @@ def _move(study: Study, started: list[LocalEffect], chosen: Chosen, weights: Flo
     if weights is None:
         fold(study, accumulator)
         return
-    accumulator.add(_chosen_block(study, chosen, weights))
+    # Of the rows that were chosen only these; all of them where others matter, to the model or to clusters.
+    sample = replace(study.sample, weights=weights)
+    alone = not study.plan.engine.costs_predictions and (sample.clusters is None or chosen.sampled_from > 0)
+    some = chosen.positions is not None and alone
+    accumulator.add(sample.take(np.flatnonzero(weights > 0)) if some else sample)
     reach = sampling_reach(0 if chosen.positions is None else len(chosen.positions), chosen.sampled_from)
     for one in started:
         one.reach, one.n_rows = reach, study.sample.n_rows
-
-
-def _chosen_block(study: Study, chosen: Chosen, weights: Float) -> Block:
-    """The rows that were chosen; all of them where others matter, to the model or to clusters."""
-    sample = replace(study.sample, weights=weights)
-    alone = not study.plan.engine.costs_predictions and (sample.clusters is None or chosen.sampled_from > 0)
-    if chosen.positions is None or not alone:
-        return sample
-    return sample.take(np.flatnonzero(weights > 0))
 
 
 def _effect(study: Study, local: LocalEffect, chosen: Chosen) -> Effect:

@@ -237,8 +237,10 @@ class Surroundings:
         """All coordinates that vary, centred, and the places of each column's."""
         parts, places, at = [np.zeros((len(self.rows), 0))], {}, 0
         for name, placed in self.columns.items():
-            block = placed.encoded
-            part = block[:, _frequent_coordinates(block)]
+            part = placed.encoded
+            if part.shape[1] > MOST_LEVELS:
+                frequent = np.argsort(-np.count_nonzero(part, axis=0), kind="stable")[:MOST_LEVELS]
+                part = part[:, np.sort(frequent)]
             part = part - part.mean(axis=0)
             part = part[:, part.std(axis=0) > 1e-12]
             parts.append(part)
@@ -277,13 +279,6 @@ class Surroundings:
         left = float(np.square(target - guess).sum()) / total
         explained = max(0.0, 1.0 - left * (len(design) - 1) / freedom)
         return guess, float(np.sqrt(explained))
-
-
-def _frequent_coordinates(block: Float) -> Any:
-    """All coordinates, or those of the most frequent levels where a column has very many."""
-    if block.shape[1] <= MOST_LEVELS:
-        return slice(None)
-    return np.sort(np.argsort(-np.count_nonzero(block, axis=0), kind="stable")[:MOST_LEVELS])
 
 
 def association(

@@ -68,7 +68,10 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
     pairs, pair_rows = np.zeros_like(alone), 0
     found = made.pairs
     if found is not None and found.pure is not None:
-        own = _pair_rows(study, found.n_evaluated)
+        # The rows at which pairs were evaluated and summed: out of all, or out of the sample that was crossed.
+        own, size = np.arange(study.sample.n_rows), found.n_evaluated
+        chosen = choose_rows(size, len(own), study.seed).positions
+        own = (own if chosen is None or size >= len(own) else chosen)[summed_rows(size)]
         at, heavy = predictions_of(study, own), study.sample.row_weights(own)
         first = _summed(study, made.values(), own)
         before = _explained(at, [first], heavy)
@@ -87,13 +90,6 @@ def _rows(study: Study) -> Positions:
         return np.sort(np.random.default_rng(study.seed).permutation(seen.rows)[:ROWS])
     chosen = choose_rows(None, study.sample.n_rows, study.seed, ROWS).positions
     return np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen)
-
-
-def _pair_rows(study: Study, evaluated: int) -> Positions:
-    """The rows at which pairs were evaluated and summed: out of all, or out of the sample that was crossed."""
-    chosen = choose_rows(evaluated, study.sample.n_rows, study.seed).positions
-    rows = np.arange(study.sample.n_rows) if evaluated >= study.sample.n_rows or chosen is None else chosen
-    return rows[summed_rows(evaluated)]
 
 
 def _summed(study: Study, made: Iterable[Decision], rows: Positions) -> Float:
