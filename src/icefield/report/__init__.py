@@ -17,7 +17,7 @@ from icefield import validate
 from icefield.core.study import Study
 from icefield.effect.storage import writable
 from icefield.effect.whole_files import written_beside
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.report.contents import build
 from icefield.report.page import page_html
 from icefield.report.view_model import ReportPage
@@ -84,7 +84,7 @@ def write_report(
         writable(path, EXAMPLE)
     if static and options.get("live"):
         told = "needs a script, which static=True leaves out"
-        raise InputError(complaint("live", told, options["live"], "leave one of them out"))
+        raise InputError.about("live", told, options["live"], "leave one of them out")
     found = build(studies, **options)
     text = page_html(found, static=static)
     return Report(text, tuple(_findings(found))) if path is None else Report(text).save(path)

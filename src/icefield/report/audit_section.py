@@ -12,7 +12,7 @@ from icefield.audit.plain_values import plain
 from icefield.audit.records import record_of
 from icefield.audit.result import Audit
 from icefield.core.study import Study
-from icefield.errors import InputTypeError, complaint
+from icefield.errors import InputTypeError
 from icefield.report.view_model import AuditPart, AuditRecord, Fact
 from icefield.statistics.tables import cell_text
 from icefield.wording.names import page_name
@@ -37,7 +37,7 @@ def audit_section(study: Study, given: Any) -> AuditRecord | None:
         else:
             told = "must be an Audit, a Check, a list of these, or True"
             hint = "write audit=ex.audit(increasing=['income'])"
-            raise InputTypeError(complaint("audit", told, one, hint))
+            raise InputTypeError.about("audit", told, one, hint)
     seconds = next((one.asked.get("seconds") for one in parts if isinstance(one, Audit)), None)
     record = record_of(study, seconds=seconds)
     for check in [one for one in parts if isinstance(one, Check)]:

@@ -20,7 +20,7 @@ from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Effect
-from icefield.errors import IcefieldError, InputError, complaint
+from icefield.errors import IcefieldError, InputError
 from icefield.progress import Progress
 from icefield.report import glance, opening
 from icefield.report.card_data import models_panel
@@ -134,8 +134,7 @@ def build_comparison(
 
 def _check(studies: Mapping[Any, Study]) -> None:
     if len(studies) > MOST_MODELS:
-        told = f"must be at most {MOST_MODELS} to be reported on"
-        raise InputError(complaint("members", told, len(studies)))
+        raise InputError.about("members", f"must be at most {MOST_MODELS} to be reported on", len(studies))
     name, first = next(iter(studies.items()))
     for other, study in studies.items():
         for what, own in (
@@ -144,7 +143,7 @@ def _check(studies: Mapping[Any, Study]) -> None:
         ):
             if own(study.model) != own(first.model):
                 told = f"must agree in their {what}: {name!r} has {own(first.model)!r}, {other!r} has another"
-                raise InputError(complaint("members", told, own(study.model)))
+                raise InputError.about("members", told, own(study.model))
 
 
 def _shared(
@@ -156,7 +155,7 @@ def _shared(
     columns = [list(study.model.columns) for study in studies.values()]
     shared = [name for name in columns[0] if all(name in own for own in columns)]
     if not shared:
-        raise InputError(complaint("members", "have no feature in common", [own[:3] for own in columns]))
+        raise InputError.about("members", "have no feature in common", [own[:3] for own in columns])
     others = dict.fromkeys(name for own in columns for name in own if name not in shared)
     return shared, {name: [i for i, own in enumerate(columns) if name in own] for name in others}
 

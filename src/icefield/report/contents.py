@@ -19,7 +19,7 @@ from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Effect
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.progress import Progress
 from icefield.report import glance, opening
 from icefield.report.audit_section import audit_section
@@ -204,12 +204,12 @@ def _check(title: Any, data_name: Any, release: Any, **others: Any) -> None:
     validate.flag("live", others["live"])
     for name, value, example in (("title", title, "Arrival delay"), ("data_name", data_name, "test 2024")):
         if value is not None and not isinstance(value, str):
-            raise InputTypeError(complaint(name, "must be text", value, f'write {name}="{example}"'))
+            raise InputTypeError.about(name, "must be text", value, f'write {name}="{example}"')
     validate.count("release", release, least=2, optional=True)
     for name, value in others.items():
         if release is not None and value is not None and value is not False:
             told = f"is for files that tell of no single row, which {name} does"
-            raise InputError(complaint("release", told, release, f"leave out {name}=..."))
+            raise InputError.about("release", told, release, f"leave out {name}=...")
 
 
 def _plain(ranked: Sequence[Ranked]) -> list[Finding]:

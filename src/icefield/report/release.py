@@ -41,7 +41,7 @@ from icefield.data.grid import (
 from icefield.data.groups import Groups
 from icefield.data.naming import Naming
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.models.model import Model
 from icefield.report.ranked import Ranked
 from icefield.report.rounding import rounding_step
@@ -70,9 +70,7 @@ class Release:
         self._unnamed = [str(one) for one in asked if one not in found]
         if not found:
             told = "leaves no feature: none has a value that so many rows hold"
-            raise InputError(
-                complaint("release", told, self.least, f"write release={max(2, self.least // 10)}")
-            )
+            raise InputError.about("release", told, self.least, f"write release={max(2, self.least // 10)}")
         return found
 
     def edges(self, asked: Any) -> Any:

@@ -22,7 +22,7 @@ from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
 from icefield.data.features import Feature
 from icefield.effect import Effect
-from icefield.errors import BudgetError, IcefieldError, InputError, complaint, statement
+from icefield.errors import BudgetError, IcefieldError, InputError
 from icefield.sampling import Chosen, sampling_reach
 from icefield.statistics.ale_accumulator import LocalEffect, LocalEffects
 from icefield.statistics.steps import Cut, feature_cut, similar_levels
@@ -54,7 +54,7 @@ def ale(
     """
     if len(features) > 2:
         told = "must be one or two features for ALE"
-        raise InputError(complaint("features", told, list(features), "ask for pairs"))
+        raise InputError.about("features", told, list(features), "ask for pairs")
     key = _key(study, features, bins, rows) if order == "similarity" else None
     found = _beforehand(study).get(key)
     if found is None:
@@ -220,7 +220,7 @@ def _check_surface_fits(study: Study, features: Sequence[Feature], cuts: Sequenc
         pair, shape = (f.label for f in features), (counted(len(cut.nodes)) for cut in cuts)
         told = f"ALE of {' and '.join(map(repr, pair))} has {' x '.join(shape)} cells and would take {size / 2**20:,.0f} MB"
         hint = f"join rare levels of {longest!r} in X before fitting, or raise Explainer(memory=...)"
-        raise BudgetError(statement(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint))
+        raise BudgetError.saying(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint)
 
 
 def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:
@@ -228,5 +228,4 @@ def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:
         return [bins] * n_features
     if isinstance(bins, (tuple, list)) and len(bins) == n_features:
         return list(bins)
-    told = f"must be a number or {n_features} entries"
-    raise InputError(complaint("bins", told, bins, "write bins=(20, 20)"))
+    raise InputError.about("bins", f"must be a number or {n_features} entries", bins, "write bins=(20, 20)")

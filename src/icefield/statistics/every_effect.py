@@ -15,7 +15,7 @@ from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.data.grid import DEFAULT_POINTS, MOST_AUTO
 from icefield.effect import Effect
-from icefield.errors import BudgetError, InputError, complaint, statement
+from icefield.errors import BudgetError, InputError
 from icefield.typing import Positions
 
 KINDS = ("pd", "ice", "ale")
@@ -37,18 +37,18 @@ def every_effect(
     validate.choice("kind", kind, KINDS)
     validate.count("order", order)
     if order > 2:
-        raise InputError(complaint("order", "must be 1 or 2", order, "use partial_dependence(a, b, c)"))
+        raise InputError.about("order", "must be 1 or 2", order, "use partial_dependence(a, b, c)")
     if order == 2 and kind != "pd":
         told = f"must be 1 for kind={kind!r}"
-        raise InputError(complaint("order", told, order, f"ask for pairs with {ALONE[kind]}"))
+        raise InputError.about("order", told, order, f"ask for pairs with {ALONE[kind]}")
     validate.flag("spread", spread)
     singles = listed_features(features, study.model.columns, least=0)
     asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
     labels = [study.feature(f).label for f in singles]
     if len(set(labels)) != len(labels):
-        raise InputError(complaint("features", "names the same feature twice", singles))
+        raise InputError.about("features", "names the same feature twice", singles)
     if not asked:
-        raise InputError(complaint("features", f"must name at least {order} features", features))
+        raise InputError.about("features", f"must name at least {order} features", features)
     if kind == "ale":
         return dict(zip(labels, _local(study, singles, grid, rows, by)))
     if kind == "ice":
@@ -69,7 +69,7 @@ def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> 
     study.needs_rows("accumulated local effects")
     if grid is not None:
         told = "is for kind='pd' and 'ice': ALE has bins"
-        raise InputError(complaint("grid", told, grid, "ask for ale(feature, bins=...)"))
+        raise InputError.about("grid", told, grid, "ask for ale(feature, bins=...)")
     found = []
     for one in ales(study.grouped(by), features, rows=rows):
         if not isinstance(one, Effect):
@@ -88,5 +88,5 @@ def _kept(study: Study, n_features: int, grid: Any, rows: Any) -> Positions:
     if len(kept) * a_row > memory:
         told = f"{counted(len(kept))} individual curves of {counted(n_features)} features would take about {len(kept) * a_row / 2**20:,.0f} MB"
         hint = f"keep a sample of the curves with rows={max(1, memory // a_row)} (averages still use every row), or raise Explainer(memory=...)"
-        raise BudgetError(statement(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint))
+        raise BudgetError.saying(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint)
     return kept

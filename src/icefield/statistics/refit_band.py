@@ -16,7 +16,7 @@ import numpy as np
 from icefield import validate
 from icefield.data.columns import object_array
 from icefield.effect import Effect, KeptCurves, Spread
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 
 
 def refit_band(
@@ -34,7 +34,7 @@ def refit_band(
     if len(members) < 2:
         told = "must be at least two refits for a spread between them"
         hint = "fit the model to several draws of the data"
-        raise InputError(complaint("members", told, len(members), hint))
+        raise InputError.about("members", told, len(members), hint)
     first = members[0]
     wanted = validate.probabilities(quantiles)
     curves = np.stack([effect.average for effect in members], axis=1)

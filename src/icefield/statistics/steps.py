@@ -22,7 +22,7 @@ from icefield.data.columns import object_array
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.statistics.similarity import ComparedLevels, quantiles_of, similarity_orders
 from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float, Positions
@@ -147,7 +147,7 @@ def _binned(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
         return Cut(nodes, True, note)
     nodes = np.unique(given_values(bins, column))
     if len(nodes) < 2:
-        raise InputError(complaint("bins", "must hold at least two edges", bins, "write bins=40"))
+        raise InputError.about("bins", "must hold at least two edges", bins, "write bins=40")
     return Cut(nodes, True)
 
 
@@ -213,12 +213,12 @@ def _by_similarity(
 
 def _listed_levels(feature: Feature, column: Column, order: Any) -> Positions:
     if isinstance(order, str) or not hasattr(order, "__iter__"):
-        raise InputTypeError(complaint("level_order", "must be 'similarity', 'given' or the levels", order))
+        raise InputTypeError.about("level_order", "must be 'similarity', 'given' or the levels", order)
     lookup = {level: code for code, level in enumerate(column.levels.tolist())}
     wanted = list(order)
     unknown = [level for level in wanted if level not in lookup]
     if unknown or len(set(wanted)) != len(wanted):
         told = f"must list levels of {feature.label!r}, each once"
         hint = f"levels are {column.levels.tolist()[:10]}"
-        raise InputError(complaint("level_order", told, wanted, hint))
+        raise InputError.about("level_order", told, wanted, hint)
     return np.array([lookup[level] for level in wanted], dtype=np.intp)

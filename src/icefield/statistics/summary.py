@@ -19,7 +19,7 @@ from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Drawable, Effect
 from icefield.effect.data_support import Support
-from icefield.errors import BudgetError, statement
+from icefield.errors import BudgetError
 from icefield.progress import Progress
 from icefield.statistics.ale import ales_beforehand
 from icefield.statistics.decision import Decisions, decisions_beside
@@ -134,8 +134,8 @@ def _check_fits(n_features: int, memory: int) -> None:
         told = f"A summary of {counted(n_features)} features would take about {size / 2**20:,.0f} MB"
         some = f"such as the first of importance(), with features=[...] (about {counted(fitting)} fit)"
         budget = f"over {BUDGETS} times the budget of {memory / 2**20:,.0f} MB."
-        raise BudgetError(
-            statement(f"{told}, {budget}", f"choose some features, {some}, or raise Explainer(memory=...)")
+        raise BudgetError.saying(
+            f"{told}, {budget}", f"choose some features, {some}, or raise Explainer(memory=...)"
         )
 
 
