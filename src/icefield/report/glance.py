@@ -21,20 +21,10 @@ from icefield.report.plain import numbers
 from icefield.report.ranked import Ranked
 from icefield.report.stills import Point, against, plane
 from icefield.report.view_model import DataNote, Fit, ModelFacts, NamedColumn, Region, Score, Share, Shares
+from icefield.statistics import fit_score
 from icefield.statistics.data_notes import DataNotes
 from icefield.statistics.decision import Decisions
 from icefield.statistics.fit_check import fit_check
-from icefield.statistics.fit_score import (
-    Observed,
-    accuracy,
-    along_predictions,
-    explained,
-    log_loss,
-    mean_absolute,
-    observed,
-    ranked_right,
-    root_mean_square,
-)
 from icefield.statistics.variance_shares import variance_shares
 from icefield.wording.fit import fit_words
 from icefield.wording.names import name_text, page_name
@@ -62,14 +52,14 @@ def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
 
     With `least`, the picture tells means of at least this many rows, and no quantiles.
     """
-    seen, why = observed(study)
+    seen, why = fit_score.observed(study)
     if seen is None:
         return Fit(why=f"Not known: {why}." if study.sample.y is not None else NO_Y)
     check = fit_check(study)
     groups = [
         (_class_name(study.model.outputs[o]), replace(bins, low=None, high=None) if least else bins)
         for o in range(min(CALIBRATED if seen.classes else 1, seen.truth.shape[1]))
-        if (bins := along_predictions(seen, o)) is not None and bins.rows.min() >= least
+        if (bins := fit_score.along_predictions(seen, o)) is not None and bins.rows.min() >= least
     ]
     axes = ("predicted probability", "observed share") if seen.classes else ("predicted", "observed")
     return Fit(
@@ -84,24 +74,24 @@ def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
     )
 
 
-def _rows_scored(seen: Observed) -> str:
+def _rows_scored(seen: fit_score.Observed) -> str:
     rows, every = counted(len(seen.rows)), counted(seen.all_rows)
     sampled = f"on {rows} of the {every} rows given, sampled with the seed"
     return f"on the {rows} rows given" if rows == every else sampled
 
 
-def _number_scores(study: Study, seen: Observed) -> list[Score]:
+def _number_scores(study: Study, seen: fit_score.Observed) -> list[Score]:
     unit = f" {name_text(study.naming.target_unit, 20)}" if study.naming.target_unit else ""
     found = []
     several = len(study.model.outputs) > 1
     for o, output in enumerate(study.model.outputs[:3]):
         of = f", {page_name(output, 30)}" if several else ""
-        share, error = explained(seen)[o], float(root_mean_square(seen)[o])
+        share, error = fit_score.explained(seen)[o], float(fit_score.root_mean_square(seen)[o])
         if np.isfinite(share):
             found.append(Score(f"R²{of}", _share_text(float(share)), "share of the variance explained"))
         found.append(Score(f"RMSE{of}", number_text(error) + unit, "root mean squared error"))
         if not several:
-            error = float(mean_absolute(seen)[o])
+            error = float(fit_score.mean_absolute(seen)[o])
             found.append(Score("MAE", number_text(error) + unit, "mean absolute error"))
     return found
 
@@ -110,14 +100,14 @@ def _share_text(share: float) -> str:
     return number_text(share, decimals=3 if share > 0.985 else 2)
 
 
-def _class_scores(study: Study, seen: Observed) -> list[Score]:
+def _class_scores(study: Study, seen: fit_score.Observed) -> list[Score]:
     found = []
-    area = ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
+    area = fit_score.ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
     if seen.truth.shape[1] == 1 and np.isfinite(area):
         name = _class_name(study.model.outputs[0])
         said = f"how often a row of {name} is ranked above another; 0.5 is chance"
         found.append(Score("AUC", _share_text(area), said))
-    right, loss = accuracy(seen), log_loss(seen)
+    right, loss = fit_score.accuracy(seen), fit_score.log_loss(seen)
     if right is not None:
         said = f"of rows have the likeliest class; the commonest class alone: {100 * right[1]:.0f}\u00a0%"
         found.append(Score("Accuracy", f"{100 * right[0]:.0f}\u00a0%", said))
@@ -132,7 +122,7 @@ def _class_name(output: Any) -> str:
     return page_name(output, 30) if isinstance(output, str) else f"class {page_name(output, 30)}"
 
 
-def _about(seen: Observed, groups: Sequence[Any]) -> str:
+def _about(seen: fit_score.Observed, groups: Sequence[Any]) -> str:
     """What the picture shows, also for those who do not see it."""
     if not groups:
         return ""

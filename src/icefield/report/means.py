@@ -18,7 +18,7 @@ from icefield.data.columns import TIME_KINDS, Column, object_array
 from icefield.data.features import feature_column
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
-from icefield.report.rounding import rounded_means
+from icefield.report.release import rounded_means
 from icefield.statistics.fit_score import Bins, Observed, along_feature, at_levels, observed, where_missing
 from icefield.statistics.ice_statistics import output_unit, shown_points
 from icefield.typing import Float

@@ -18,19 +18,13 @@ from icefield.effect import Effect
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.view_model import FeaturePanel, InModel
 from icefield.sampling import BAND_CURVES, STEP_ROWS
-from icefield.statistics.ale import ales, ales_beforehand
+from icefield.statistics.ale import ales
 from icefield.statistics.decision import Decision
 from icefield.statistics.ice_sample import Curved, CurvedEffects, curves_come_apart
 from icefield.statistics.ice_statistics import output_unit
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
-from icefield.statistics.support import (
-    GRID_POINTS,
-    REFERENCE_ROWS,
-    pd_ale_disagreement,
-    support_of,
-    surroundings,
-)
+from icefield.statistics.support import expect_disagreements, pd_ale_disagreement, support_of, surroundings
 from icefield.wording.names import PAGE_LIMIT, page_name, page_sentence
 from icefield.wording.sentences import plain_cautions, shape_words
 
@@ -157,13 +151,10 @@ def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -
 def _ales(
     study: Study, asked: Sequence[Any], edges: Callable[[Any], Any] | None
 ) -> list[tuple[Effect | None, str]]:
-    """Each one's ALE, or why there is none: a constant column or a one-hot group has none.
-
-    What `pd_ale_disagreement` will ask for of those that are doubtful is worked out with it.
-    """
+    """Each one's ALE, or why there is none: a constant column or a one-hot group has none."""
     if not asked:
         return []
-    ales_beforehand(study, asked, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.sample.n_rows))
+    expect_disagreements(study, asked)
     each = [(asked, None)] if edges is None else [([one], edges(one)) for one in asked]
     found = [one for some, bins in each for one in ales(study, some, bins=bins, rows=ale_rows(study))]
     return [(one, "") if isinstance(one, Effect) else (None, page_sentence(str(one))) for one in found]

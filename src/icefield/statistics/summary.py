@@ -21,19 +21,12 @@ from icefield.effect import Drawable, Effect
 from icefield.effect.data_support import Support
 from icefield.errors import BudgetError
 from icefield.progress import Progress
-from icefield.statistics.ale import ales_beforehand
 from icefield.statistics.decision import Decisions, decisions_beside
 from icefield.statistics.findings import findings
 from icefield.statistics.fit_check import FitCheck, fit_check
 from icefield.statistics.ice_sample import Curved
 from icefield.statistics.reading import Reading
-from icefield.statistics.support import (
-    GRID_POINTS,
-    REFERENCE_ROWS,
-    pd_ale_disagreement,
-    support_of,
-    surroundings,
-)
+from icefield.statistics.support import expect_disagreements, pd_ale_disagreement, support_of, surroundings
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.wording.labels import model_quantity
 from icefield.wording.overview import opening_text
@@ -108,9 +101,7 @@ def summary(
             progress.advance()
     if study.background == "data":
         doubtful = [name for name, support in found.items() if support.doubtful]
-        # All their ALEs from one walk.
-        few = min(2 * REFERENCE_ROWS, study.sample.n_rows)
-        ales_beforehand(study, [made[name].asked for name in doubtful], bins=GRID_POINTS, rows=few)
+        expect_disagreements(study, [made[name].asked for name in doubtful])
         for name in doubtful:
             other = pd_ale_disagreement(study, effects[name], made[name].asked)
             found[name] = replace(found[name], disagreement=other)

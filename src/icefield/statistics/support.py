@@ -429,6 +429,13 @@ def pd_ale_disagreement(study: Study, effect: Effect, feature: Any) -> Float:
     return out
 
 
+def expect_disagreements(study: Study, features: Sequence[Any]) -> None:
+    """Work out together the ALEs that `pd_ale_disagreement` will ask for of these features."""
+    from icefield.statistics.ale import ales_beforehand
+
+    ales_beforehand(study, features, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.sample.n_rows))
+
+
 def ale_at(local: Effect, output: int, grid: NDArray[Any]) -> Float:
     """An ALE curve at a partial dependence's grid points; NaN where it has none."""
     nodes, values = local.grid[0], local.average[output]
