@@ -16,13 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.core.effects import Request, compute_effects
-from icefield.core.rows import (
-    Accumulator,
-    ColumnStatistics,
-    GridRequest,
-    PendingStatistics,
-    Rows,
-)
+from icefield.core.rows import Accumulator, ColumnStatistics, GridRequest, PendingStatistics, Rows
 from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
@@ -42,7 +36,6 @@ from icefield.data.groups import Groups
 from icefield.data.naming import Naming
 from icefield.effect import Effect
 from icefield.errors import InputError
-from icefield.models.model import Model
 from icefield.report.ranked import Ranked
 from icefield.sampling import CURVE_ROWS
 from icefield.statistics.support import support_of
@@ -163,11 +156,9 @@ class ReleasedStatistics:
     def _own(self) -> ColumnStatistics:
         return self._rows.statistics
 
-    def column(self, feature: Feature) -> Column:
-        return self._own.column(feature)
-
-    def values(self, feature: Feature) -> ColumnValues:
-        return self._own.values(feature)
+    column: Any = property(attrgetter("_own.column"))
+    values: Any = property(attrgetter("_own.values"))
+    point_weights: Any = property(attrgetter("_own.point_weights"))
 
     def can_show(self, feature: Feature) -> bool:
         """Whether any value may be named."""
@@ -222,11 +213,6 @@ class ReleasedStatistics:
     def needs_pass(self, features: Sequence[Feature], asked: Any, groups: Groups | None) -> bool:
         given = {feature.label: np.zeros(0) for feature in features}  # values, as far as they are concerned
         return self._own.needs_pass(features, given, groups)
-
-    def point_weights(
-        self, features: Sequence[Feature], grid: Sequence[NDArray[Any]], groups: Groups | None
-    ) -> list[Float]:
-        return self._own.point_weights(features, grid, groups)
 
     def distribution(self, features: Sequence[Feature]) -> Distribution:
         """Histograms between points that may be named, without bins of few rows, and no single value."""
@@ -368,18 +354,10 @@ class ReleasedRows(Rows):
     weight_totals: Any = property(attrgetter("_rows.weight_totals"))
     can_count_at_once: Any = property(attrgetter("_rows.can_count_at_once"))
     said: Any = property(attrgetter("_rows.said"))
-
-    def identity(self) -> Any:
-        return self._rows.identity()
-
-    def fold(self, accumulators: Sequence[Accumulator]) -> None:
-        self._rows.fold(accumulators)
-
-    def check_choice(self, rows: Any) -> None:
-        self._rows.check_choice(rows)
-
-    def check_row_by_row(self, model: Model) -> None:
-        self._rows.check_row_by_row(model)
+    identity: Any = property(attrgetter("_rows.identity"))
+    fold: Any = property(attrgetter("_rows.fold"))
+    check_choice: Any = property(attrgetter("_rows.check_choice"))
+    check_row_by_row: Any = property(attrgetter("_rows.check_row_by_row"))
 
 
 class _Pending(PendingStatistics):
