@@ -14,6 +14,7 @@ from icefield.effect.data_support import Support
 from icefield.statistics.decision import Decision
 from icefield.statistics.fit_check import FitCheck
 from icefield.statistics.ice_statistics import ROUNDING
+from icefield.wording.sentences import summary_warning
 
 DRIVERS = 3  # features named
 TIED = 0.05  # of the largest movement: features nearer to it are as strong
@@ -84,8 +85,6 @@ def _caution(
     responding: Sequence[Decision], fit: FitCheck | None, supports: Mapping[Any, Support | None]
 ) -> str:
     """The fit before the strongest feature's lack of support, and that before what its average hides."""
-    from icefield.wording.sentences import summary_warning
-
     if fit is not None and fit.caution:
         return fit.caution
     for one in responding[:DRIVERS]:

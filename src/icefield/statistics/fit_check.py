@@ -20,6 +20,7 @@ from icefield.sampling import equal_parts
 from icefield.statistics.fit_score import ranked_right
 from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float
+from icefield.wording.fit import fit_caution, fit_words
 
 ROWS = 1_500  # that are learned from and scored
 LEAST_ROWS = 60
@@ -81,13 +82,9 @@ class FitCheck:
     @property
     def caution(self) -> str:
         """What to keep in mind before anything else, empty where there is nothing."""
-        from icefield.wording.fit import fit_caution
-
         return fit_caution(self)
 
     def __str__(self) -> str:
-        from icefield.wording.fit import fit_words
-
         return fit_words(self)
 
 

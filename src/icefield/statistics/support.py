@@ -28,7 +28,9 @@ from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.effect import Effect
 from icefield.effect.data_support import THRESHOLDS, Support
 from icefield.errors import InputError
+from icefield.statistics.ale import ale, ales_beforehand
 from icefield.statistics.combinations import TOGETHER, Impossible, in_gaps, joint_partners
+from icefield.statistics.ice_statistics import deviation, output_unit, point_weights, shown_points
 from icefield.statistics.one_hot import one_hot_group_of
 from icefield.statistics.row_space import (
     LEAST,
@@ -407,9 +409,6 @@ def pd_ale_disagreement(study: Study, effect: Effect, feature: Any) -> Float:
 
     Both are centred over the data first: where features are independent the two agree up to a constant.
     """
-    from icefield.statistics.ale import ale
-    from icefield.statistics.ice_statistics import deviation, output_unit, point_weights, shown_points
-
     rows = min(2 * REFERENCE_ROWS, study.sample.n_rows)
     local = ale(study, feature, bins=GRID_POINTS, rows=rows)  # few bins: little noise in each
     shown = shown_points(effect)
@@ -431,8 +430,6 @@ def pd_ale_disagreement(study: Study, effect: Effect, feature: Any) -> Float:
 
 def expect_disagreements(study: Study, features: Sequence[Any]) -> None:
     """Work out together the ALEs that `pd_ale_disagreement` will ask for of these features."""
-    from icefield.statistics.ale import ales_beforehand
-
     ales_beforehand(study, features, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.sample.n_rows))
 
 
