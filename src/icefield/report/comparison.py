@@ -271,9 +271,6 @@ def _facts(studies: Mapping[Any, Study], names: Sequence[str], seconds: float) -
     return [*found, grid, Fact("Change", f"{change} {names[0]}"), Fact("Made", opening.made_text(seconds))]
 
 
-# --- predictions of the same rows --------------------------------------------------------------------
-
-
 def _predictions(one: Study, two: Study, names: Sequence[str]) -> SameRows | None:
     """How the first two models' predictions go together, where both were given the same rows."""
     if one.sample.n_rows != two.sample.n_rows or not _same_rows(one, two):

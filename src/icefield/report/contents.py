@@ -236,9 +236,6 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-# --- cards -----------------------------------------------------------------------------------------
-
-
 def _curves_kept(ranked: Sequence[Ranked]) -> int:
     """How many rows' own curves the file has room for."""
     values = sum(len(one.effect.grid[0]) * len(one.effect.outputs) for one in ranked)
@@ -290,9 +287,6 @@ def _card(
             readings=[page_sentence(r.sentence, effect.naming.name(one.name)) for r in readings],
         ),
     )
-
-
-# --- interactions ----------------------------------------------------------------------------------
 
 
 def _matrix(ranked: list[Ranked], crossed: Interactions | None) -> Matrix | None:

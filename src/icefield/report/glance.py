@@ -35,9 +35,6 @@ NAMED = 8  # columns that a note names
 NO_Y = "Not known: no observed targets were given. With y=, the page says how well the predictions fit them."
 
 
-# --- fit ---------------------------------------------------------------------------------------------
-
-
 def model(
     name: str, study: Study, made: Decisions, data_name: str | None, best: int = 0, least: int = 0
 ) -> ModelFacts:
@@ -155,9 +152,6 @@ def far_from_curve(study: Study, one: Ranked, means: Means | None) -> str:
     return f"{said} The model does not fit these rows: it predicts {text(found.predicted)} on average."
 
 
-# --- shares ------------------------------------------------------------------------------------------
-
-
 def shares(study: Study, made: Decisions, best: int) -> Shares | None:
     """Of what the predictions' variance consists, per output; `best` is the output shown where there is no script."""
     found = variance_shares(study, made)
@@ -192,9 +186,6 @@ def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str
     )
 
 
-# --- the plane ---------------------------------------------------------------------------------------
-
-
 def all_features(ranked: Sequence[Ranked], cards: int, parts: Sequence[Region] = ()) -> Panel:
     """All features by strength and differences, and where regions lead."""
     removed = {part.feature: part.removed for part in parts}
@@ -209,9 +200,6 @@ def all_features(ranked: Sequence[Ranked], cards: int, parts: Sequence[Region] =
 def _link(number: int, cards: int) -> str:
     """To a feature's card, or to its row in the table where it has none."""
     return f"#{'f' if number < cards else 'r'}{number}"
-
-
-# --- the data ----------------------------------------------------------------------------------------
 
 
 def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) -> list[DataNote]:

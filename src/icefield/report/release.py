@@ -139,9 +139,6 @@ def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = 
     )  # fmt: skip
 
 
-# --- statistics ----------------------------------------------------------------------------------------
-
-
 class ReleasedStatistics:
     """Summary statistics of rows' columns that reveal no value held by fewer than `least` rows.
 
@@ -321,9 +318,6 @@ def _nice(size: float) -> float:
         return 1.0
     power = 10.0 ** np.floor(np.log10(size))
     return float(power * max(one for one in (1, 2, 5) if one * power <= size * (1 + 1e-12)))
-
-
-# --- rows ----------------------------------------------------------------------------------------------
 
 
 class ReleasedRows(Rows):

@@ -223,9 +223,6 @@ def _columns(
     }
 
 
-# --- permutation -----------------------------------------------------------------------------------
-
-
 def _shuffled(
     study: Study, asked: Sequence[Any], wanted: bool | None, repeats: int, rows: Any
 ) -> tuple[list[tuple[Float, Float]] | None, str]:
