@@ -86,9 +86,8 @@ class Place:
 
 def as_levels(effect: Effect) -> bool:
     """Whether a feature's values stand side by side: levels do, and numbers of which there are two."""
-    return not effect.ordered[0] or (
-        len(effect.grid[0][shown_points(effect)]) == 2 and effect.kinds[0] in ("integer", "float")
-    )
+    two = len(effect.grid[0][shown_points(effect)]) == 2
+    return not effect.ordered[0] or (two and effect.kinds[0] in ("integer", "float"))
 
 
 def feature_panel(

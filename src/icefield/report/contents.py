@@ -99,10 +99,8 @@ def build(
     _check(title, data_name, release, individual=individual, live=live, audit=audit)
     each = {"": studies} if isinstance(studies, Study) else studies
     if any(study.background == "training" for study in each.values()):
-        raise InputError(
-            "A report shows how rows differ, which training counts do not know. "
-            'Hint: use Explainer(..., background="data").'
-        )
+        told = "A report shows how rows differ, which training counts do not know."
+        raise InputError.saying(told, 'use Explainer(..., background="data")')
     if len(each) > 1:
         return build_comparison(each, features, title=title, rows=rows, data_name=data_name)
     (study,) = each.values()

@@ -21,9 +21,8 @@ def live_row(study: Study) -> LiveRow:
     model = portable_model(study)
     effects = every_effect(study, None)
     if len(effects) > MOST_FEATURES:
-        raise InputError(
-            f"A live row shows at most {MOST_FEATURES} features, this model has {len(effects)}. Hint: use ex.serve()."
-        )
+        told = f"A live row shows at most {MOST_FEATURES} features, this model has {len(effects)}."
+        raise InputError.saying(told, "use ex.serve()")
     features = []
     for name, effect in effects.items():
         place, values, said = Place(effect), effect.grid[0], page_name(study.naming.name(name))

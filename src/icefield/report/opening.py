@@ -112,11 +112,8 @@ def how(study: Study) -> str:
 
 def _over(study: Study, effect: Effect) -> str:
     rows, total = effect.n_rows, study.rows.n_rows
-    return (
-        f"over a seeded sample of {counted(rows)} of the {counted(total)} rows"
-        if rows < total
-        else "over every row"
-    )
+    sample = f"over a seeded sample of {counted(rows)} of the {counted(total)} rows"
+    return sample if rows < total else "over every row"
 
 
 def made_text(seconds: float) -> str:

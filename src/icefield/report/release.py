@@ -98,11 +98,8 @@ class Release:
     @property
     def said(self) -> str:
         """What the page says of itself."""
-        columns = (
-            f" and columns without any such value ({page_name(', '.join(self._unnamed))})"
-            if self._unnamed
-            else ""
-        )
+        unnamed = page_name(", ".join(self._unnamed))
+        columns = f" and columns without any such value ({unnamed})" if self._unnamed else ""
         return (
             f"For release: numbers and times are rounded, extremes are left out, and nothing is named that fewer than "
             f"{counted(self.least)} rows hold: levels, groups and cells of fewer are joined or left out, as are regions{columns}"

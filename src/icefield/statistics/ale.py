@@ -99,10 +99,8 @@ def _asked(
 ) -> list[Effect | IcefieldError]:
     """Effects of sets of features, or why there is none."""
     if study.background == "training":
-        raise InputError(
-            "ALE moves the rows of X, so it has no form averaged over the training counts. "
-            'Hint: use Explainer(..., background="data").'
-        )
+        told = "ALE moves the rows of X, so it has no form averaged over the training counts."
+        raise InputError.saying(told, 'use Explainer(..., background="data")')
     chosen = study.chosen(rows)
     weights = None
     if rows is not None:  # zero for rows that were not chosen

@@ -232,10 +232,8 @@ def _shuffled(
     observed, reason = observed_outputs(study)
     if observed is None:
         if wanted:
-            raise InputError(
-                f"Permutation importance compares predictions with observations, but {reason}. "
-                "Hint: pass y to Explainer, on the scale of the predictions."
-            )
+            told = f"Permutation importance compares predictions with observations, but {reason}."
+            raise InputError.saying(told, "pass y to Explainer, on the scale of the predictions")
         return None, "" if study.sample.y is None else f"no permutation importance: {reason}"
     n_rows = study.sample.n_rows
     used = validate.row_positions(min(PERMUTED_ROWS, n_rows) if rows is None else rows, n_rows, study.seed)

@@ -196,9 +196,8 @@ def _by_similarity(
     """Levels in an order in which neighbours are alike; it is looked for where it was not found before."""
     column = study.column(feature)
     is_whole = described.column is column
-    ranked, compared = (
-        found or similar_levels(study, [feature], described.weights if is_whole else None)
-    ).get(feature, (np.zeros(0, np.intp), 0))
+    found = found or similar_levels(study, [feature], described.weights if is_whole else None)
+    ranked, compared = found.get(feature, (np.zeros(0, np.intp), 0))
     note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
     if not is_whole:
         note += f" in {counted(study.sample.n_rows)} rows"

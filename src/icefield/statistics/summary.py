@@ -125,9 +125,8 @@ def _check_fits(n_features: int, memory: int) -> None:
         told = f"A summary of {counted(n_features)} features would take about {size / 2**20:,.0f} MB"
         some = f"such as the first of importance(), with features=[...] (about {counted(fitting)} fit)"
         budget = f"over {BUDGETS} times the budget of {memory / 2**20:,.0f} MB."
-        raise BudgetError.saying(
-            f"{told}, {budget}", f"choose some features, {some}, or raise Explainer(memory=...)"
-        )
+        hint = f"choose some features, {some}, or raise Explainer(memory=...)"
+        raise BudgetError.saying(f"{told}, {budget}", hint)
 
 
 def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: str) -> Summary:

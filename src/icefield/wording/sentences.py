@@ -232,9 +232,8 @@ def _doubts(support: Support, called: Callable[[Any], str], ale: str) -> str:
     if support.stretch > 0:  # where, as pictures shade it
         text += ", all along the axis" if support.stretch >= ALL_ALONG else " (shaded)"
     if support.related:
-        text += (
-            f"; it is associated with {enumerated([called(name) for name, _ in support.related[:RELATED]])}"
-        )
+        related = [called(name) for name, _ in support.related[:RELATED]]
+        text += f"; it is associated with {enumerated(related)}"
     return text + (f"; {ale} disagrees: prefer ALE here" if support.disagrees else f"; compare with {ale}")
 
 
@@ -503,7 +502,6 @@ def plain_cautions(reading: Reading, support: Support | None) -> str:
         parts.append(f"the average {moves}, but individual rows do")
     if support is not None and support.doubtful and reading.responds:
         naming = reading.naming
-        parts.append(
-            _doubts(support, lambda name: page_name(naming.name(name), 40), "the dashed curve (ALE)")
-        )
+        ale = "the dashed curve (ALE)"
+        parts.append(_doubts(support, lambda name: page_name(naming.name(name), 40), ale))
     return "; ".join(parts)

@@ -101,9 +101,9 @@ def shown_value(value: Any, limit: int = LEVEL_LIMIT) -> str:
         return f"{number_text(seconds / size)} {unit}"
     if isinstance(value, (int, np.integer)):
         return counted(int(value))
-    return (
-        number_text(float(value), 4) if isinstance(value, (float, np.floating)) else name_text(value, limit)
-    )
+    if isinstance(value, (float, np.floating)):
+        return number_text(float(value), 4)
+    return name_text(value, limit)
 
 
 def duration_unit(seconds: NDArray[np.float64]) -> tuple[float, str]:
