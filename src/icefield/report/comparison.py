@@ -67,7 +67,7 @@ class Changed:
 
     @property
     def output(self) -> int:
-        """That changed most."""
+        """The output that changed most."""
         return int(np.argmax(self.change))
 
     @property

@@ -166,9 +166,8 @@ def _means(seen: MeansSeen, output: int, levels: bool, x: Float, missing: float 
     at = at[inside] + (0.28 if levels else 0.0)
     if seen.missing and missing is not None:
         at = np.append(at, missing)
-        truth, predicted = (
-            np.append(own, _array(gone)[output]) for own, gone in zip((truth, predicted), seen.missing)
-        )
+        gone = [_array(one)[output] for one in seen.missing]
+        truth, predicted = np.append(truth, gone[0]), np.append(predicted, gone[1])
     if not len(at):
         return []
     return [

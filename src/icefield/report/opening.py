@@ -77,7 +77,6 @@ def rows_used(crossed: Interactions) -> str:
 
 
 def _listed(*found: tuple[str, str]) -> list[Fact]:
-    """What there is to say."""
     return [Fact(term, text) for term, text in found if text]
 
 
