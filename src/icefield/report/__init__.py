@@ -7,7 +7,7 @@ model or the data reaches the page other than through those two doors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 from icefield import validate
 from icefield.core.study import Study
+from icefield.effect import Effect
 from icefield.effect.storage import writable
 from icefield.effect.whole_files import written_beside
 from icefield.errors import InputError
@@ -64,7 +65,15 @@ def write_report(
     path: str | Path | None = None,
     *,
     static: bool = False,
-    **options: Any,
+    features: Iterable[Any] | None = None,
+    individual: bool = False,
+    title: str | None = None,
+    rows: Any = None,
+    data_name: str | None = None,
+    intervals: Callable[[Any, Effect], Effect] | None = None,
+    audit: Any = None,
+    release: int | None = None,
+    live: bool = False,
 ) -> Path | Report:
     """Write the report about a model, or about several side by side.
 
@@ -73,7 +82,8 @@ def write_report(
     studies : the model and its data; several by name
     path : where to write
     static : no script: the same pictures as images
-    options : those of `build`
+
+    The others are those of `build`.
 
     Returns
     -------
@@ -82,10 +92,13 @@ def write_report(
     validate.flag("static", static)
     if path is not None:  # minutes of work should not be lost to a typing error
         writable(path, EXAMPLE)
-    if static and options.get("live"):
+    if static and live:
         told = "needs a script, which static=True leaves out"
-        raise InputError.about("live", told, options["live"], "leave one of them out")
-    found = build(studies, **options)
+        raise InputError.about("live", told, live, "leave one of them out")
+    found = build(
+        studies, features, individual=individual, title=title, rows=rows, data_name=data_name, intervals=intervals,
+        audit=audit, release=release, live=live,
+    )  # fmt: skip
     text = page_html(found, static=static)
     return Report(text, tuple(_findings(found))) if path is None else Report(text).save(path)
 

@@ -65,13 +65,13 @@ def ale(
 
 
 def ales(
-    study: Study, features: Sequence[Any], *, bins: Any = None, rows: Any = None
+    study: Study, features: Sequence[Any], *, bins: Any = None, order: Any = "similarity", rows: Any = None
 ) -> list[Effect | IcefieldError]:
     """Accumulated local effects of several features, each by itself, over the same rows, in one pass.
 
     Parameters are those of `ale`. A feature that has no effect to follow has an error in its place.
     """
-    return _asked(study, [(feature,) for feature in features], bins, "similarity", rows)
+    return _asked(study, [(feature,) for feature in features], bins, order, rows)
 
 
 def ales_beforehand(study: Study, features: Sequence[Any], *, bins: int, rows: int) -> None:
