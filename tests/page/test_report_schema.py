@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.page.report_schema import json_schema
 
 from icefield import Explainer, compare
 from icefield.page import built as built_file
@@ -96,7 +97,7 @@ def test_a_live_row_is_valid() -> None:
 
 
 def test_the_schema_is_that_of_the_classes_and_itself_valid() -> None:
-    assert view_model.json_schema() == SCHEMA
+    assert json_schema() == SCHEMA
     for schema in (SCHEMA, FOREST):
         jsonschema.Draft202012Validator.check_schema(schema)
 

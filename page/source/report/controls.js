@@ -10,15 +10,9 @@ import {PER_CARD, chooseForAll, chooseOn, differs, isShown, onlyGroup, own, pair
 const rows = all("#rows tr");
 function find() {
   const wanted = byId("search").value.trim().toLowerCase();
-  let count = 0;
-  cards.forEach((card) => {
-    const keep = card.dataset.name.toLowerCase().includes(wanted);
-    card.hidden = !keep;
-    if (keep) count++;
-  });
-  rows.forEach((row) => { row.hidden = !row.dataset.name.toLowerCase().includes(wanted); });
+  [...cards, ...rows].forEach((item) => { item.hidden = !item.dataset.name.toLowerCase().includes(wanted); });
+  const count = cards.filter((card) => !card.hidden).length, what = rows.length > cards.length ? "cards" : "features";
   byId("nothing").hidden = count > 0;
-  const what = rows.length > cards.length ? "cards" : "features";
   byId("found").textContent = wanted ? `${count} of ${cards.length} ${what}` : `${cards.length} ${what}`;
 }
 function sort() {
@@ -36,17 +30,16 @@ function paintMatrix() {
   if (!data.matrix) return;
   const place = new Map(data.matrix.features.map((f, i) => [String(f), i])), values = data.matrix.strength[state.output];
   const largest = Math.max(1e-12, ...values.flat().filter((v) => v !== null));
-  const links = new Map(data.surfaces.map((s, i) => [[...s.features].sort((a, b) => a - b).join(), i]));
   for (const cell of all("#matrix td")) {
-    const v = values[place.get(cell.dataset.row)][place.get(cell.dataset.column)];
+    const {row, column} = cell.dataset, v = values[place.get(row)][place.get(column)];
     if (v === null) continue;
-    const share = v / largest, surface = links.get([+cell.dataset.row, +cell.dataset.column].sort((a, b) => a - b).join());
+    const share = v / largest, surface = data.surfaces.findIndex(({features}) => features.includes(+row) && features.includes(+column));
     cell.style.setProperty("--v", share.toFixed(3));
     cell.classList.toggle("strong", share > 0.5);
-    const text = document.createElement(surface === undefined ? "span" : "a");
+    const text = document.createElement(surface < 0 ? "span" : "a");
     text.textContent = v.toFixed(2);
-    cell.title = `${data.features[+cell.dataset.row].name} × ${data.features[+cell.dataset.column].name}`;
-    if (surface !== undefined) { text.href = "#s" + surface; text.setAttribute("aria-label", `${cell.title}: ${v.toFixed(2)}, see the surface`); }
+    cell.title = `${data.features[+row].name} × ${data.features[+column].name}`;
+    if (surface >= 0) { text.href = "#s" + surface; text.setAttribute("aria-label", `${cell.title}: ${v.toFixed(2)}, see the surface`); }
     cell.replaceChildren(text);
   }
 }
@@ -77,9 +70,7 @@ function follow(card) {
   inside(card, ".reading").textContent = reading;
   inside(card, ".plot").setAttribute("aria-label", `Partial dependence of ${panel.name}${words && ", " + words}. ${reading}`);
   inside(card, ".shown").textContent = words && `Shown: ${words}`;
-  const size = sizesOf(panel, view.output);
-  all(".strength", card).forEach((place) => { place.textContent = size.strength; });
-  all(".differences", card).forEach((place) => { place.textContent = size.differences; });
+  for (const [kind, size] of Object.entries(sizesOf(panel, view.output))) inside(card, "." + kind).textContent = size;
   card.classList.toggle("own", differs(card));
   const table = inside(card, "details.table[open]");
   if (table) fillTable(table);
@@ -106,7 +97,7 @@ function chooseEverywhere(key, value) {
   if (key === "output") { paintMatrix(); followOthers(); }
   changed();
 }
-// Surfaces and regions show the toolbar's output.
+// Surfaces, regions and shares of variance are of the toolbar's output.
 function followOthers() {
   data.surfaces.forEach((pair, i) => {
     const figure = byId("s" + i), size = pairSize(pair, state.output);
@@ -114,19 +105,14 @@ function followOthers() {
     inside(figure, ".plot").setAttribute("aria-label", `Joint effect of ${pair.names.join(" and ")}${state.output ? " on " + data.outputs[state.output] : ""}; ${size}`);
   });
   all(".pair details.table[open], .region details.table[open]").forEach(fillTable);
-  followShares();
-}
-// What the predictions of the output chosen consist of.
-function followShares() {
-  const own = data.shares && data.shares[state.output];
+  const own = data.shares && data.shares[state.output], shares = document.querySelector(".shares");
   if (!own) return;
-  document.querySelector(".shares .of").textContent = own.output;
+  inside(shares, ".of").textContent = own.output;
   for (const part of ["alone", "pairs", "rest"]) {
-    const place = document.querySelector(`.stack [data-part=${part}]`);
-    place.style.flexGrow = own[part];
-    document.querySelector(`.parts [data-percent=${part}]`).textContent = `${own[part]} %`;
+    inside(shares, `[data-part=${part}]`).style.flexGrow = own[part];
+    inside(shares, `[data-percent=${part}]`).textContent = `${own[part]} %`;
   }
-  document.querySelector(".stack").setAttribute("aria-label", `Of the variance of the predictions of ${own.output}: single features ${own.alone} %, pairs of features ${own.pairs} %, the rest ${own.rest} %`);
+  inside(shares, ".stack").setAttribute("aria-label", `Of the variance of the predictions of ${own.output}: single features ${own.alone} %, pairs of features ${own.pairs} %, the rest ${own.rest} %`);
 }
 // A browser may restore controls on reload.
 all("[data-key]").forEach((control) => { if (control.type !== "radio" || control.checked) state[control.dataset.key] = chosen(control); });
@@ -167,14 +153,13 @@ all("form").forEach((form) => form.addEventListener("submit", (event) => event.p
 all("details.table").forEach((details) => details.addEventListener("toggle", () => { if (details.open) fillTable(details); }));
 document.addEventListener("pointerover", (event) => {
   lightFrom("pointer", event.target);
-  const cell = event.target.closest ? event.target.closest("#matrix td") : null;
-  const row = event.target.closest ? event.target.closest("#rows tr") : null;
-  lightFeatures(cell ? [cell.dataset.row, cell.dataset.column] : row ? [row.dataset.feature] : []);
+  const {row, column, feature} = event.target.closest?.("#matrix td, #rows tr")?.dataset ?? {};
+  lightFeatures([row, column, feature].filter((one) => one !== undefined));
 });
 // With the focus on a card's name, the arrows go along its curve and say the numbers there.
 function along(event) {
-  const plot = event.target.matches(".card h3") ? inside(event.target.closest(".card"), ".plot") : null;
-  if (!plot || !plot.drawing) return;
+  const plot = event.target.matches(".card h3") && inside(event.target.closest(".card"), ".plot");
+  if (!plot?.drawing) return;
   event.preventDefault();
   byId("tell").textContent = plot.drawing.step(event.key === "ArrowRight" ? 1 : -1).join("; ");
 }

@@ -64,15 +64,9 @@ function featureLines(card) {
 }
 // Less a mean, digits beyond the data's own appear.
 const computed = (list) => list.map((v) => typeof v === "number" ? +v.toPrecision(8) : v);
-function surfaceLines(figure) {
-  const {head, body} = surfaceTable(figure, "values");
-  return [["output", ...head], ...body.map(([a, b, ...rest]) => [data.outputs[state.output], a, b, ...computed(rest)])];
-}
-function regionLines(article) {
-  const {head, body} = regionTable(article, "values");
-  return [["output", ...head], ...body.map(([value, ...rest]) => [data.outputs[state.output], value, ...computed(rest)])];
-}
-const csvOf = (item) => csvText(ofKind(item, featureLines, surfaceLines, regionLines));
+// A table's lines with the output in front; the first `named` of its columns are places.
+const linesOf = ({head, body}, named) => [["output", ...head], ...body.map((line) => [data.outputs[state.output], ...line.slice(0, named), ...computed(line.slice(named))])];
+const csvOf = (item) => csvText(ofKind(item, featureLines, (figure) => linesOf(surfaceTable(figure, "values"), 2), (article) => linesOf(regionTable(article, "values"), 1)));
 const csvText = (lines) => "\ufeff" + lines.map((line) => line.map(csvCell).join(",")).join("\r\n") + "\r\n";
 export const saveCsv = (item) => saveBlob(new Blob([csvOf(item)], {type: "text/csv;charset=utf-8"}), fileName(item) + ".csv");
 export const saveSvg = (item) => saveBlob(new Blob([svgOf(item)], {type: "image/svg+xml;charset=utf-8"}), fileName(item) + ".svg");
@@ -83,13 +77,11 @@ function saveBlob(blob, name) {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 // A picture on its own needs a title, a legend, and what it says.
-function drawingWithWords(item) {
+function exported(item, how) {
   draw(item);
-  const {drawing} = item.querySelector(".plot"), title = short(titleOf(item).filter(Boolean).join(", "), 120);
-  return [drawing, {title, caption: captionOf(item)}];
+  return item.querySelector(".plot").drawing[how]({title: short(titleOf(item).filter(Boolean).join(", "), 120), caption: captionOf(item)});
 }
-const pngOf = (item) => { const [drawing, words] = drawingWithWords(item); return drawing.image(words); };
-const svgOf = (item) => { const [drawing, words] = drawingWithWords(item); return drawing.file(words); };
+const pngOf = (item) => exported(item, "image"), svgOf = (item) => exported(item, "file");
 // What a picture says, in words.
 function captionOf(item) {
   return ofKind(item,
@@ -98,7 +90,8 @@ function captionOf(item) {
     (article) => all(".rules tbody tr", article).map((row) => `${row.querySelector("bdi").textContent}: ${row.querySelector(".size").textContent}`).join("; "));
 }
 const bytesOf = (address) => Uint8Array.from(atob(address.split(",")[1]), (letter) => letter.charCodeAt(0));
-const cellsOf = (table) => all("tr", table).map((row) => Array.from(row.cells, (c) => c.textContent.trim().replace(/\s+/g, " ")));
+const textOf = (element) => element.textContent.trim().replace(/\s+/g, " ");
+const cellsOf = (table) => all("tr", table).map((row) => Array.from(row.cells, textOf));
 // Every picture and table as the page shows it now.
 export async function saveEverything(button) {
   const files = [], used = new Set(), told = button.textContent;
@@ -121,13 +114,13 @@ export async function saveEverything(button) {
     item.hidden = hidden;
     tidy();
   }
-  saveBlob(zipped(files), (document.title.replace(/[^\p{L}\p{N}_-]+/gu, "_").replace(/^_+|_+$/g, "").slice(0, 60) || "report") + ".zip");
+  saveBlob(zipped(files), (plainName(document.title) || "report") + ".zip");
   button.textContent = told;
   button.disabled = false;
 }
 function readme() {
-  const facts = all(".facts > div").map((fact) => Array.from(fact.children, (part) => part.textContent.trim().replace(/\s+/g, " ")).join(": "));
-  const findings = all(".plain > li p").map((line, i) => `${i + 1}. ${line.textContent.trim().replace(/\s+/g, " ")}`);
+  const facts = all(".facts > div").map((fact) => Array.from(fact.children, textOf).join(": "));
+  const findings = all(".plain > li p").map((line, i) => `${i + 1}. ${textOf(line)}`);
   return [document.title, document.querySelector(".lede").textContent, "", ...findings, "", ...facts, ""].join("\r\n");
 }
 function save(address, name) {
@@ -147,7 +140,5 @@ function titleOf(item) {
     (figure) => [pairOf(figure).names.join(" × "), [output, state.view === "pure" ? "pure interaction" : ""].filter(Boolean).join(", ")],
     (article) => [regionOf(article).name, ["regions", output].filter(Boolean).join(", ")]);
 }
-function fileName(item) {
-  const plain = titleOf(item).map((part) => part.replace(/[^\p{L}\p{N}_-]+/gu, "_").replace(/^_+|_+$/g, "").slice(0, 60));
-  return plain.filter(Boolean).join("_") || "feature";
-}
+const plainName = (text) => text.replace(/[^\p{L}\p{N}_-]+/gu, "_").replace(/^_+|_+$/g, "").slice(0, 60);
+const fileName = (item) => titleOf(item).map(plainName).filter(Boolean).join("_") || "feature";

@@ -34,13 +34,12 @@ export function makeRoom() {
 // It holds every feature with all of its groups, so that cards of one output stay comparable whichever group each shows.
 // Outputs, and levels and changes, have axes of their own: their units may differ.
 let version = 0;  // rises with every change for all: a picture with an older number is drawn again
-let commonRanges = new Map(), commonAt = -1;
+const commonRanges = new Map();
 function commonRange(view, {group = "each", small = false} = {}) {
-  if (commonAt !== version) { commonRanges = new Map(); commonAt = version; }
-  const key = `${view.output} ${view.centre} ${small}`;
+  const key = `${view.output} ${view.centre} ${small} ${version}`;
   if (!commonRanges.has(key)) {
-    const ranges = allPanels().map((panel) => { const {y} = cardPanel(panel, {...view, group, log: false}, {small}); return [y.low, y.high]; });
-    commonRanges.set(key, ranges.reduce((a, b) => [Math.min(a[0], b[0]), Math.max(a[1], b[1])]));
+    const axes = allPanels().map((panel) => cardPanel(panel, {...view, group, log: false}, {small}).y);
+    commonRanges.set(key, [Math.min(...axes.map((y) => y.low)), Math.max(...axes.map((y) => y.high))]);
   }
   return commonRanges.get(key);
 }

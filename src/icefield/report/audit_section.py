@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from icefield.audit.auditing import audit as audited
 from icefield.audit.checking import Check
 from icefield.audit.plain_values import plain
 from icefield.audit.records import record_of
 from icefield.audit.result import Audit
-from icefield.errors import InputTypeError, complaint
+from icefield.core.study import Study
+from icefield.errors import InputTypeError
 from icefield.report.view_model import AuditPart, AuditRecord, Fact
 from icefield.statistics.tables import cell_text
 from icefield.wording.names import page_name
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 MOST_EXAMPLES = 60
 
@@ -25,60 +23,48 @@ MOST_EXAMPLES = 60
 def audit_section(study: Study, given: Any) -> AuditRecord | None:
     """The section's contents; None where nothing was asked for.
 
-    Parameters
-    ----------
-    study : the model and its rows
-    given : an `Audit`, a `Check`, a list of these, a mapping of what `Explainer.audit` takes, or True for an audit as it is
+    `given` is an `Audit`, a `Check`, a list of these, a mapping of what `Explainer.audit` takes, or True for an audit as it is.
     """
     if given is None or given is False:
         return None
     parts: list[Any] = []
-    for one in (
-        given
-        if isinstance(given, Iterable) and not isinstance(given, (Mapping, Audit, Check, str))
-        else [given]
-    ):
+    several = isinstance(given, Iterable) and not isinstance(given, (Mapping, Audit, Check, str))
+    for one in given if several else [given]:
         if one is True or isinstance(one, Mapping):
             parts.append(audited(study, **({} if one is True else dict(one))))
         elif isinstance(one, (Audit, Check)):
             parts.append(one)
         else:
-            raise InputTypeError(
-                complaint(
-                    "audit",
-                    "must be an Audit, a Check, a list of these, or True",
-                    one,
-                    "write audit=ex.audit(increasing=['income'])",
-                )
-            )
+            told = "must be an Audit, a Check, a list of these, or True"
+            hint = "write audit=ex.audit(increasing=['income'])"
+            raise InputTypeError.about("audit", told, one, hint)
     seconds = next((one.asked.get("seconds") for one in parts if isinstance(one, Audit)), None)
     record = record_of(study, seconds=seconds)
-    for one in parts:
-        if isinstance(one, Check) and "expectations" in one.record:
-            record["expectations"] = one.record["expectations"]
-        if isinstance(one, Check) and "against" in one.record:
-            record["compared with"] = one.record["against"]
+    for check in [one for one in parts if isinstance(one, Check)]:
+        for name, said in (("expectations", "expectations"), ("against", "compared with")):
+            if name in check.record:
+                record[said] = check.record[name]
     examples = [str(example) for one in parts if isinstance(one, Audit) for example in one.examples]
     return AuditRecord(
         [_part(one) for one in parts],
         [page_name(text, 400) for text in examples[:MOST_EXAMPLES]],
         max(0, len(examples) - MOST_EXAMPLES),
-        [
-            Fact(name, page_name(json.dumps(plain(value), ensure_ascii=False), 2000))
-            for name, value in record.items()
-        ],
+        [Fact(name, page_name(_written(value), 2000)) for name, value in record.items()],
         all(one.ok for one in parts),
     )
 
 
+def _written(value: Any) -> str:
+    return json.dumps(plain(value), ensure_ascii=False)
+
+
 def _part(one: Audit | Check) -> AuditPart:
     """A table, what does not hold, and how it was found."""
-    columns = one.shown
-    failures: Sequence[str]
+    columns, asked = one.shown, []
     if isinstance(one, Audit):
-        failures = (*one.failures, *(f"not decided: {text}" for text in one.undecided))
+        failures = [*one.failures, *(f"not decided: {text}" for text in one.undecided)]
         asked = [
-            f"{name}: {cell_text(tuple(value) if isinstance(value, list) else json.dumps(plain(value), ensure_ascii=False))}"
+            f"{name}: {cell_text(tuple(value) if isinstance(value, list) else _written(value))}"
             for name, value in one.asked.items()
             if value not in (None, [], {})
         ]
@@ -87,7 +73,6 @@ def _part(one: Audit | Check) -> AuditPart:
             f"{s.feature} {s.expectation}: expected {s.expected}, found {s.found}. {s.detail}"
             for s in one.failures
         ]
-        asked = []
     return AuditPart(
         page_name(one.title, 200),
         list(columns),

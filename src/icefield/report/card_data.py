@@ -79,20 +79,15 @@ class Place:
         missing = self._at.missing
         ticks = axis.ticks if self._at.ordered else [self._at.text(v, LEVEL_TEXT) for v in self._at.levels]
         named = named_ticks(axis.meaning, axis.low or 0.0, self._at.high) if axis.meaning else []
-        return Axis(
-            axis.label,
-            cast(AxisKind, axis.kind),
-            list(ticks),
-            [(at, text) for at, text in named],
-            None if missing is None else numbers(missing, PLACE_DIGITS),
-        )
+        gone = None if missing is None else numbers(missing, PLACE_DIGITS)
+        kind, places = cast(AxisKind, axis.kind), [(at, text) for at, text in named]
+        return Axis(axis.label, kind, list(ticks), places, gone)
 
 
 def as_levels(effect: Effect) -> bool:
     """Whether a feature's values stand side by side: levels do, and numbers of which there are two."""
-    return not effect.ordered[0] or (
-        len(effect.grid[0][shown_points(effect)]) == 2 and effect.kinds[0] in ("integer", "float")
-    )
+    two = len(effect.grid[0][shown_points(effect)]) == 2
+    return not effect.ordered[0] or (two and effect.kinds[0] in ("integer", "float"))
 
 
 def feature_panel(
@@ -110,7 +105,8 @@ def feature_panel(
     bands = shown = rows = None
     if effect.individual is not None and QUANTILES[0] * effect.individual.shape[1] >= least:
         # Where rows stand is not the feature's doing: bands are of curves less their own means.
-        change = effect.individual - _own_means(effect.individual, effect)
+        known = effect.individual[..., shown_points(effect)]
+        change = effect.individual - (known[..., :1] - centred(known, point_weights(effect))[..., :1])
         bands = short_curves(weighted_bands(change, effect.row_weights, QUANTILES)[:, :, kept])
         if curves:
             shown = short_curves(effect.individual[:, :curves][:, :, kept])
@@ -144,35 +140,31 @@ def _on_axis(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str, 
         "points": texts(effect, values),
         "values": raw(values),
         "average": numbers(effect.average[:, kept]),
-        "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
+        "mean": _mean(effect),
     }
+
+
+def _mean(effect: Effect) -> Any:
+    """The averages' own means."""
+    return numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8)
 
 
 def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> Interval:
     ends = np.stack([found.low, found.high, found.band_low, found.band_high], axis=1)
-    of = f"this learner’s expected curve at {counted(found.n_rows)} rows"
-    return Interval(
-        [f"{found.level:.0%} interval of {of}", f"{found.level:.0%} for the whole curve"],
-        f"Dashed: {found.level:.0%} interval of {of} at each point; dotted: for the whole curve ({found.n_refits} refits). "
-        "Bias against the world is not covered.",
-        numbers(ends[:, :, kept], 4),
-    )
+    each = f"{found.level:.0%} interval of this learner’s expected curve at {counted(found.n_rows)} rows"
+    note = f"Dashed: {each} at each point; dotted: for the whole curve ({found.n_refits} refits). Bias against the world is not covered."
+    return Interval([each, f"{found.level:.0%} for the whole curve"], note, numbers(ends[:, :, kept], 4))
 
 
 def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> MeansSeen:
     """Observed and predicted means of the rows near each place, in the card's own places; of at least this many rows."""
-    known, gone = (
-        one if one is None or not least else one.of_many(least)
-        for one in (seen.known(shown.tolist()), seen.gone())
-    )
+    known, gone = (one and one.of_many(least) for one in (seen.known(shown.tolist()), seen.gone()))
     missing = None if gone is None else [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)]
     mean = [numbers(one, 8) for one in seen.overall()]
     if known is None:
         return MeansSeen([], [], [], [], [], [], missing, mean)
-    means = numbers(known.observed, 4), numbers(known.predicted, 4)
-    return MeansSeen(
-        place(known.values), known.points, raw(known.values), known.rows.tolist(), *means, missing, mean
-    )
+    at, means = place(known.values), (numbers(known.observed, 4), numbers(known.predicted, 4))
+    return MeansSeen(at, known.points, raw(known.values), known.rows.tolist(), *means, missing, mean)
 
 
 def short_curves(values: Float, digits: int = 4) -> Any:
@@ -227,11 +219,9 @@ def _wants_log(effect: Effect, place: Place) -> bool:
     if as_levels(effect) or place.time:
         return False
     at = place.on_axis(effect.grid[0][shown_points(effect)])
-    found = effect.distribution
-    edges = None if found is None else found.marginals[0].edges
+    edges = None if effect.distribution is None else effect.distribution.marginals[0].edges
     seen = at if edges is None else np.concatenate([at, place.on_axis(edges)])
-    seen = seen[np.isfinite(seen)]
-    at = at[np.isfinite(at)]
+    at, seen = at[np.isfinite(at)], seen[np.isfinite(seen)]
     return bool(len(at) and seen.min() > 0 and at.max() > LOG_FACTOR * at.min())
 
 
@@ -258,11 +248,6 @@ def _padded_weights(effect: Effect) -> Float:
     return weights
 
 
-def _own_means(curves: Float, effect: Effect) -> Float:
-    shown = shown_points(effect)
-    return curves[..., shown][..., :1] - centred(curves[..., shown], point_weights(effect))[..., :1]
-
-
 def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp], least: int) -> Histogram | None:
     """Shares of the data; levels stand at the axis's own places. Those of fewer than `least` rows are told as none."""
     found = effect.distribution
@@ -282,8 +267,7 @@ def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp], least: int)
 
 
 def _group(own: Effect, kept: NDArray[np.intp], digits: int = DIGITS, readings: Sequence[str] = ()) -> Group:
-    mean = numbers(own.average[:, shown_points(own)] @ point_weights(own), 8)
-    return Group(short_curves(own.average[:, kept], digits), mean, own.n_rows, list(readings))
+    return Group(short_curves(own.average[:, kept], digits), _mean(own), own.n_rows, list(readings))
 
 
 def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> Ale:
@@ -294,13 +278,8 @@ def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> Ale:
     # An ALE is centred over its bins; the card centres both curves over the same points to compare them.
     shown, weights = shown_points(effect), point_weights(effect)
     own = np.stack([ale_at(ale, o, effect.grid[0][shown]) for o in range(len(ale.outputs))])
-    return Ale(
-        place(ale.grid[0][order]),
-        numbers(ale.average[:, order], digits),
-        numbers(np.nan_to_num(own) @ weights, 8),
-        raw(ale.grid[0][order]),
-        ale.n_rows,
-    )
+    grid, mean = ale.grid[0][order], numbers(np.nan_to_num(own) @ weights, 8)
+    return Ale(place(grid), numbers(ale.average[:, order], digits), mean, raw(grid), ale.n_rows)
 
 
 def surface_panel(
@@ -314,11 +293,10 @@ def surface_panel(
 
     `sizes` are the interaction and H of each output, `features` the two features' cards.
     """
-    places = Place(effect, 0), Place(effect, 1)
-    shown = shown_points(effect, 0), shown_points(effect, 1)
+    places, shown = (Place(effect, 0), Place(effect, 1)), (shown_points(effect, 0), shown_points(effect, 1))
+    grid = [points[known] for points, known in zip(effect.grid, shown)]
     level = effect.average[:, shown[0]][:, :, shown[1]]
-    first = singles[0].average[:, shown_points(singles[0])]
-    second = singles[1].average[:, shown_points(singles[1])]
+    first, second = (own.average[:, shown_points(own)] for own in singles)
     weight = np.ones(level.shape[1:]) if effect.weight is None else effect.weight[shown]
     weight = np.where(weight < least, 0.0, weight)
     empty = _without_data(weight, effect.ordered)
@@ -328,10 +306,10 @@ def surface_panel(
     return SurfacePanel(
         names=[page_name(effect.naming.name(f)) for f in effect.features],
         axes=[replace(p.axis(), missing=None) for p in places],
-        x=places[0](effect.grid[0][shown[0]]),
-        y=places[1](effect.grid[1][shown[1]]),
-        points=[texts(effect, effect.grid[i][shown[i]], i) for i in (0, 1)],
-        values=[raw(effect.grid[i][shown[i]]) for i in (0, 1)],
+        x=places[0](grid[0]),
+        y=places[1](grid[1]),
+        points=[texts(effect, own, i) for i, own in enumerate(grid)],
+        values=[raw(own) for own in grid],
         level=short_curves(level, DIGITS),
         pure=short_curves(pure),
         low=empty.astype(int).tolist(),
@@ -346,14 +324,11 @@ def surface_panel(
 def _without_data(weight: Float, ordered: tuple[bool, ...]) -> NDArray[np.bool_]:
     """Cells of a surface with no row in them nor, along numbers and times, in the cells beside them."""
     seen = weight > 0
-    for axis, has_order in enumerate(ordered):
-        if not has_order:
-            continue
-        before, after = np.roll(seen, 1, axis), np.roll(seen, -1, axis)
-        # A roll brings the far end around; the ends have one neighbour only.
-        np.moveaxis(before, axis, 0)[0] = False
-        np.moveaxis(after, axis, 0)[-1] = False
-        seen = seen | before | after
+    for axis in np.flatnonzero(ordered):
+        along = np.moveaxis(seen, axis, 0)
+        gap = np.zeros_like(along[:1])  # the ends have one neighbour only
+        beside = along | np.concatenate([gap, along[:-1]]) | np.concatenate([along[1:], gap])
+        seen = np.moveaxis(beside, 0, axis)
     return ~seen
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Effect
-from icefield.errors import IcefieldError, InputError, complaint
+from icefield.errors import IcefieldError, InputError
 from icefield.progress import Progress
 from icefield.report import glance, opening
 from icefield.report.card_data import models_panel
@@ -47,16 +48,22 @@ MOST_MODELS = 8  # that colours tell apart
 class Changed:
     """One feature in all models: its decisions, its curves on one grid, and how far these are apart.
 
-    Attributes
-    ----------
-    effects, decisions : one per model
-    change : largest distance of any model's curve from the first's, per output, in its standard deviations
+    Effects and decisions are one per model.
     """
 
     name: Any
     effects: tuple[Effect, ...]
     decisions: tuple[Decision, ...]
-    change: Float
+
+    @cached_property
+    def change(self) -> Float:
+        """Largest distance of any model's curve from the first's, per output, in its standard deviations."""
+        first, apart = self.effects[0], []
+        shown, weights = shown_points(first), point_weights(first)
+        for other in self.effects[1:]:
+            difference = other.average[:, shown] - first.average[:, shown]
+            apart.append(deviation(np.where(np.isfinite(difference), difference, 0.0), weights))
+        return np.max(apart, axis=0) / [output_unit(first, o) for o in range(len(first.outputs))]
 
     @property
     def output(self) -> int:
@@ -79,35 +86,29 @@ def build_comparison(
     rows: Any = None,
     data_name: str | None = None,
 ) -> ReportPage:
-    """Request every model; see `icefield.report.write_report`."""
+    """What a page tells of several models; see `icefield.report.build`."""
     began = time.perf_counter()
-    names = [page_name(name, 40) for name in studies]
+    names, each = [page_name(name, 40) for name in studies], list(studies.values())
     _check(studies)
     shared, left_out = _shared(studies, features)
     with Progress("comparison", total=2 * len(studies) + 1) as progress:
         made = []
-        for study in studies.values():
+        for study in each:
             made.append(decisions(study, shared, rows=rows))
             progress.advance()
-        effects, refused = _on_one_grid(list(studies.values()), shared, rows, progress)
-        changed = [_changed(label, own, tuple(one[label] for one in made)) for label, own in effects.items()]
+        effects, refused = _on_one_grid(each, shared, rows, progress)
+        changed = [Changed(label, own, tuple(one[label] for one in made)) for label, own in effects.items()]
         changed.sort(key=lambda one: (-one.most, -max(d.movement for d in one.decisions)))
-        models = [
-            glance.model(name, study, own, data_name)
-            for name, study, own in zip(names, studies.values(), made)
-        ]
+        models = [glance.model(*own, data_name) for own in zip(names, each, made)]
         progress.advance()
     if not changed:
         raise InputError(f"No feature could be compared: {'; '.join(refused.values())}")
     seconds = time.perf_counter() - began
     ranks = [{label: place + 1 for place, label in enumerate(own)} for own in made]
     lead = changed[0].effects[0]
-    together = _predictions(studies, names)
-    cards = [
-        Card(**_listed(number, one, ranks), panel=_panel(one, names))
-        for number, one in enumerate(changed[:CARDS])
-    ]
-    others = [Row(**_listed(number, one, ranks)) for number, one in enumerate(changed[CARDS:], CARDS)]
+    together = _predictions(each[0], each[1], names)
+    listed = [_listed(number, one, ranks) for number, one in enumerate(changed)]
+    cards = [Card(**row, panel=_panel(one, names)) for row, one in zip(listed, changed[:CARDS])]
     return ReportPage(
         title=page_name(title, 200) if title else f"How {_all_of(names)} differ",
         lede=_lede(changed, names, together),
@@ -121,8 +122,8 @@ def build_comparison(
         bounds=numbers(lead.value_range),
         by="model",
         groups=names,
-        rows=[*cards, *others],
-        only_cards=f"Only the {CARDS} that changed most have curves below." if others else "",
+        rows=[*cards, *(Row(**row) for row in listed[CARDS:])],
+        only_cards=f"Only the {CARDS} that changed most have curves below." if len(changed) > CARDS else "",
         features=cards,
         facts=_facts(studies, names, seconds),
     )  # fmt: skip
@@ -133,19 +134,16 @@ def build_comparison(
 
 def _check(studies: Mapping[Any, Study]) -> None:
     if len(studies) > MOST_MODELS:
-        raise InputError(
-            complaint("members", f"must be at most {MOST_MODELS} to be reported on", len(studies))
-        )
+        raise InputError.about("members", f"must be at most {MOST_MODELS} to be reported on", len(studies))
     name, first = next(iter(studies.items()))
     for other, study in studies.items():
-        for what, mine, theirs in (
-            ("number of outputs", len(study.model.outputs), len(first.model.outputs)),
-            ("scale", study.model.scale_label, first.model.scale_label),
+        for what, own in (
+            ("number of outputs", lambda model: len(model.outputs)),
+            ("scale", lambda model: model.scale_label),
         ):
-            if mine != theirs:
-                raise InputError(
-                    complaint("members", f"must agree in their {what}: {name!r} has {theirs!r}, {other!r} has another", mine)
-                )  # fmt: skip
+            if own(study.model) != own(first.model):
+                told = f"must agree in their {what}: {name!r} has {own(first.model)!r}, {other!r} has another"
+                raise InputError.about("members", told, own(study.model))
 
 
 def _shared(
@@ -157,7 +155,7 @@ def _shared(
     columns = [list(study.model.columns) for study in studies.values()]
     shared = [name for name in columns[0] if all(name in own for own in columns)]
     if not shared:
-        raise InputError(complaint("members", "have no feature in common", [own[:3] for own in columns]))
+        raise InputError.about("members", "have no feature in common", [own[:3] for own in columns])
     others = dict.fromkeys(name for own in columns for name in own if name not in shared)
     return shared, {name: [i for i, own in enumerate(columns) if name in own] for name in others}
 
@@ -186,27 +184,9 @@ def _on_one_grid(
 
 
 def _curves(study: Study, asked: Sequence[Any], grid: Any, rows: Any) -> list[Effect]:
-    chosen = study.chosen(rows, when_costly=CURVE_ROWS)
-    ask = Request(
-        sets=[(one,) for one in asked],
-        grid=grid,
-        spread=False,
-        rows=chosen.positions,
-        sampled_from=chosen.sampled_from,
-    )
+    own, sets = study.chosen(rows, when_costly=CURVE_ROWS), [(one,) for one in asked]
+    ask = Request(sets=sets, grid=grid, spread=False, rows=own.positions, sampled_from=own.sampled_from)
     return compute_effects(study, ask)
-
-
-def _changed(label: Any, effects: tuple[Effect, ...], made: tuple[Decision, ...]) -> Changed:
-    first = effects[0]
-    shown, weights = shown_points(first), point_weights(first)
-    apart = []
-    for other in effects[1:]:
-        known = np.isfinite(other.average[:, shown]) & np.isfinite(first.average[:, shown])
-        difference = np.where(known, other.average[:, shown] - first.average[:, shown], 0.0)
-        apart.append(deviation(difference, weights))
-    units = np.array([output_unit(first, o) for o in range(len(first.outputs))])
-    return Changed(label, effects, made, np.max(apart, axis=0) / units)
 
 
 # --- what is said ------------------------------------------------------------------------------------
@@ -237,11 +217,9 @@ def _told(number: int, one: Changed, names: Sequence[str]) -> Finding:
         for name, size, reading, effect in zip(names, size_texts(readings), readings, one.effects)
     ]
     others = [_on_level(one, effect, o) for effect in one.effects[1:]]
-    grade = f"differs by {one.most:.2f} SD" + (
-        f", {page_name(first.outputs[o])}" if len(first.outputs) > 1 else ""
-    )
+    of = f", {page_name(first.outputs[o])}" if len(first.outputs) > 1 else ""
     picture = small_curve(first, o, NOTICEABLE * output_unit(first, o), others=others)
-    return Finding(number, one.text(), sides, picture, grade)
+    return Finding(number, one.text(), sides, picture, f"differs by {one.most:.2f} SD{of}")
 
 
 def _on_level(one: Changed, effect: Effect, output: int) -> Float:
@@ -289,20 +267,12 @@ def _facts(studies: Mapping[Any, Study], names: Sequence[str], seconds: float) -
     told = (opening.model_text, opening.data_text, opening.how, opening.hashes_text)
     found = [Fact(name, "; ".join(one(s) for one in told)) for name, s in zip(names, studies.values())]
     change = "standard deviation, over the data, of the difference of two average curves, in standard deviations of the predictions of"
-    return [
-        *found,
-        Fact("Grid", f"all curves on that of {names[0]}"),
-        Fact("Change", f"{change} {names[0]}"),
-        Fact("Made", opening.made_text(seconds)),
-    ]
+    grid = Fact("Grid", f"all curves on that of {names[0]}")
+    return [*found, grid, Fact("Change", f"{change} {names[0]}"), Fact("Made", opening.made_text(seconds))]
 
 
-# --- predictions of the same rows --------------------------------------------------------------------
-
-
-def _predictions(studies: Mapping[Any, Study], names: Sequence[str]) -> SameRows | None:
+def _predictions(one: Study, two: Study, names: Sequence[str]) -> SameRows | None:
     """How the first two models' predictions go together, where both were given the same rows."""
-    one, two = list(studies.values())[:2]
     if one.sample.n_rows != two.sample.n_rows or not _same_rows(one, two):
         return None
     chosen = choose_rows(None, one.sample.n_rows, one.seed, PREDICTION_ROWS).positions
@@ -334,7 +304,4 @@ def _same_rows(one: Study, two: Study) -> bool:
         return False
     rows = np.unique(np.linspace(0, one.sample.n_rows - 1, 200).round().astype(np.intp))
     a, b = one.sample.table.take(rows), two.sample.table.take(rows)
-    return all(
-        [str(v) for v in a.column(name).shown()] == [str(v) for v in b.column(name).shown()]
-        for name in shared
-    )
+    return all([*map(str, a.column(name).shown())] == [*map(str, b.column(name).shown())] for name in shared)

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from icefield import validate
 from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Effect
-from icefield.errors import InputError
+from icefield.errors import InputError, InputTypeError
 from icefield.progress import Progress
 from icefield.report import glance, opening
 from icefield.report.audit_section import audit_section
@@ -28,7 +29,7 @@ from icefield.report.live import live_row
 from icefield.report.means import Means
 from icefield.report.pair_surfaces import Surfaces
 from icefield.report.plain import PRINTED, numbers
-from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, in_model, without_cards
+from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, in_model
 from icefield.report.region_cards import region_cards
 from icefield.report.release import Release
 from icefield.report.stills import small_curve, spark
@@ -66,6 +67,10 @@ NO_PAIRS = "No two features interact: all rows respond to each feature in the sa
 NOT_LOOKED_AT = (
     "an empty cell was not looked at: of one of its features, rows’ own curves do not differ enough"
 )
+ONLY_CARDS = (
+    "Only the {} features that move the predictions most have cards, and pairs are looked for among "
+    "these; the other {} are in the table, without what takes a card to tell."
+)
 CARD_PAIRS = 3  # surfaces a card links to
 
 
@@ -82,24 +87,30 @@ def build(
     release: int | None = None,
     live: bool = False,
 ) -> ReportPage:
-    """What a page tells of one model or of several, with the options of `icefield.report.write_report`."""
+    """What a page tells of one model or of several.
+
+    Parameters
+    ----------
+    studies : the model and its data; several by name
+    intervals : a feature and its effect to that effect with intervals of its learner
+
+    The others are those of `icefield.Explainer.report`; of several models only those of `icefield.Comparison.report`.
+    """
+    _check(title, data_name, release, individual=individual, live=live, audit=audit)
     each = {"": studies} if isinstance(studies, Study) else studies
     if any(study.background == "training" for study in each.values()):
-        raise InputError(
-            "A report shows how rows differ, which training counts do not know. "
-            'Hint: use Explainer(..., background="data").'
-        )
+        told = "A report shows how rows differ, which training counts do not know."
+        raise InputError.saying(told, 'use Explainer(..., background="data")')
     if len(each) > 1:
         return build_comparison(each, features, title=title, rows=rows, data_name=data_name)
     (study,) = each.values()
     began = time.perf_counter()
     row = live_row(study) if live else None  # before minutes of work: it may be refused
     asked = listed_features(features, study.model.columns)
-    released = None
-    if release is not None:
-        released = Release(study, release)
+    released = None if release is None else Release(study, release)
+    if released is not None:
         study, asked = released.study, released.features(asked)
-    least = 0 if release is None else release
+    least = release or 0
     record = audit_section(study, audit)
     with Progress("report", total=min(CARDS, len(asked)) + 5) as progress:
         # 1. What is said of every feature, and which of them have cards.
@@ -115,26 +126,27 @@ def build(
         edges = None if released is None else released.edges
         with_cards = Cards(study, order[:CARDS], rows, pairs.singles, edges)
         surfaces = pairs.panels(with_cards.singles, least)
-        ranked, panels, far, small, curves = [], [], [], 0, 0
+        ranked: list[Ranked] = []
+        small = curves = 0
         for one in with_cards:
             if intervals is not None:
                 one = replace(one, effect=intervals(one.asked, one.effect))
-            if not individual:
-                one, small = _without_small_groups(one, max(LEAST_GROUP, least))
+            if not individual:  # the curve of a group of a few rows is nearly those rows' own
+                every = one.effect.groups
+                groups = {name: own for name, own in every.items() if own.n_rows >= max(LEAST_GROUP, least)}
+                one, small = replace(one, effect=replace(one.effect, groups=groups)), len(every) - len(groups)
             if released is not None:
                 one = released.joined(one, rows)
             curves = 0 if one.effect.individual is None else int(one.effect.individual.shape[1])
             means = Means.of(study, one.asked, one.effect, least > 0)
-            panels.append(
-                feature_panel(one.effect, one.local, means, curves=CURVES if individual else 0, least=least)
+            panel = feature_panel(
+                one.effect, one.local, means, curves=CURVES if individual else 0, least=least
             )
-            far.append(glance.far_from_curve(study, one, means))
-            ranked.append(replace(one, effect=replace(one.effect, kept=None)))
+            far = glance.far_from_curve(study, one, means)
+            ranked.append(replace(one, effect=replace(one.effect, kept=None), panel=panel, far=far))
             progress.advance()
-        others = without_cards(order[CARDS:], len(ranked))
-        kept = _curves_kept(ranked, panels) if individual else 0
-        if individual:
-            panels = [_with_curves(panel, kept) for panel in panels]
+        others = [Ranked(place, own, own.effect) for place, own in enumerate(order[CARDS:], len(ranked))]
+        kept = _curves_kept(ranked) if individual else 0
         # Word-sized curves share one scale, so that a weak effect looks weak.
         reach = max(LEAST_REACH, *(one.reach for one in ranked))
         progress.advance()
@@ -142,21 +154,19 @@ def build(
         progress.now("regions")
         parts = region_cards(study, ranked) if released is None else []
         number = {one.text(): one.number for one in ranked}
-        cards = [
-            _card(one, panel, reach, text, number, surfaces, parts)
-            for one, panel, text in zip(ranked, panels, far)
-        ]
+        cards = [_card(one, kept, reach, number, surfaces, parts) for one in ranked]
         progress.advance()
         # 4. What is seen first.
         progress.now("the opening")
         first = ranked[0].effect
-        model = glance.model(opening.model_name(study), study, made, data_name, ranked[0].output, least)
+        name = opening.model_name(study)
+        model = glance.model(name, study, made, data_name, ranked[0].output, least)
         progress.advance()
     seconds = time.perf_counter() - began
     said = "" if released is None else released.said
     lede = opening_of(study, made, fit_check(study), {one.name: one.effect.support for one in ranked})
     return ReportPage(
-        title=page_name(title, 200) if title else f"How {opening.model_name(study)} responds to its features",
+        title=page_name(title, 200) if title else f"How {name} responds to its features",
         lede=page_sentence(lede),
         made=opening.today(),
         models=[model],
@@ -164,7 +174,7 @@ def build(
         facts=opening.details(study, first, curves, crossed, ale_rows(study), seconds, data_name, said),
         plane=glance.all_features([*ranked, *others], len(ranked), parts),
         notes=glance.notes(study, data_notes(study), [*ranked, *others], len(ranked)),
-        plain=_plain(ranked, panels, far),
+        plain=_plain(ranked),
         outputs=[page_name(o) for o in study.model.outputs],
         what=page_name(quantity(first, None)),
         bounds=numbers(first.value_range),
@@ -176,7 +186,7 @@ def build(
         quantile_rows=curves,
         features=cards,
         rows=[*cards, *(Row(**_listed(one, reach)) for one in others)],
-        only_cards=_only_cards(len(ranked), len(others)),
+        only_cards=ONLY_CARDS.format(counted(len(ranked)), counted(len(others))) if others else "",
         matrix=_matrix(ranked, crossed),
         no_pairs=NO_PAIRS if crossed is None and len(study.model.columns) > 1 else "",
         surfaces=surfaces,
@@ -186,27 +196,35 @@ def build(
     )
 
 
-def _plain(ranked: Sequence[Ranked], panels: Sequence[FeaturePanel], far: Sequence[str]) -> list[Finding]:
+def _check(title: Any, data_name: Any, release: Any, **others: Any) -> None:
+    """Of everything asked for: minutes of work should not be lost to a typing error."""
+    validate.flag("individual", others["individual"])
+    validate.flag("live", others["live"])
+    for name, value, example in (("title", title, "Arrival delay"), ("data_name", data_name, "test 2024")):
+        if value is not None and not isinstance(value, str):
+            raise InputTypeError.about(name, "must be text", value, f'write {name}="{example}"')
+    validate.count("release", release, least=2, optional=True)
+    for name, value in others.items():
+        if release is not None and value is not None and value is not False:
+            told = f"is for files that tell of no single row, which {name} does"
+            raise InputError.about("release", told, release, f"leave out {name}=...")
+
+
+def _plain(ranked: Sequence[Ranked]) -> list[Finding]:
     found = []
     for one in [one for one in ranked if one.reading.responds][:PLAIN_SENTENCES]:
         text = plain_words(one.reading, subject_text(one.effect, one.output))
         least = LEAST_REACH * output_unit(one.effect, one.output)
-        found.append(
-            Finding(
-                one.number,
-                one.text(),
-                [Side("", text)],
-                small_curve(one.effect, one.output, least, _band(panels[one.number], one.output)),
-                "hidden" if one.reading.hidden else strength_word(one.reading.strength),
-                [said for said in (_sentence(one.caution), far[one.number]) if said],
-            )
-        )
+        picture = small_curve(one.effect, one.output, least, _band(one.panel, one.output))
+        grade = "hidden" if one.reading.hidden else strength_word(one.reading.strength)
+        cautions = [said for said in (_sentence(one.caution), one.far) if said]
+        found.append(Finding(one.number, one.text(), [Side("", text)], picture, grade, cautions))
     return found
 
 
-def _band(panel: FeaturePanel, output: int) -> tuple[Float, Float] | None:
+def _band(panel: FeaturePanel | None, output: int) -> tuple[Float, Float] | None:
     """What nine in ten rows do around the average, as the card has it."""
-    if panel.bands is None:
+    if panel is None or panel.bands is None:
         return None
     bands = np.array(panel.bands[output], dtype=np.float64) + (panel.mean[output] or 0.0)
     return bands[0], bands[-1]
@@ -216,38 +234,13 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _only_cards(cards: int, others: int) -> str:
-    if not others:
-        return ""
-    return (
-        f"Only the {counted(cards)} features that move the predictions most have cards, and pairs are looked for among "
-        f"these; the other {counted(others)} are in the table, without what takes a card to tell."
-    )
-
-
-def _without_small_groups(one: Ranked, least: int) -> tuple[Ranked, int]:
-    """The curve of a group of a few rows is nearly those rows' own: it is left out unless asked for."""
-    groups = {name: own for name, own in one.effect.groups.items() if own.n_rows >= least}
-    small = len(one.effect.groups) - len(groups)
-    return replace(one, effect=replace(one.effect, groups=groups)) if small else one, small
-
-
-# --- cards -----------------------------------------------------------------------------------------
-
-
-def _curves_kept(ranked: Sequence[Ranked], panels: Sequence[FeaturePanel]) -> int:
+def _curves_kept(ranked: Sequence[Ranked]) -> int:
     """How many rows' own curves the file has room for."""
     values = sum(len(one.effect.grid[0]) * len(one.effect.outputs) for one in ranked)
     # Each subgroup's averages take as much room as a row's own curve.
     others = values * (len(ranked[0].effect.groups) + OTHER_CURVES)
     kept = min(CURVES, max(5, (FILE_VALUES - others) // max(values, 1)))
-    return min(kept, *(len(panel.rows or ()) for panel in panels))
-
-
-def _with_curves(panel: FeaturePanel, kept: int) -> FeaturePanel:
-    if panel.curves is None or panel.rows is None:
-        return panel
-    return replace(panel, curves=[own[:kept] for own in panel.curves], rows=panel.rows[:kept])
+    return min(kept, *(len(one.panel.rows or ()) if one.panel else 0 for one in ranked))
 
 
 def _listed(one: Ranked, reach: float) -> dict[str, Any]:
@@ -263,16 +256,12 @@ def _listed(one: Ranked, reach: float) -> dict[str, Any]:
 
 
 def _card(
-    one: Ranked,
-    panel: FeaturePanel,
-    reach: float,
-    far: str,
-    number: Mapping[str, int],
-    surfaces: Sequence[SurfacePanel],
-    parts: Sequence[Region],
-) -> Card:
+    one: Ranked, kept: int, reach: float, number: Mapping[str, int],
+    surfaces: Sequence[SurfacePanel], parts: Sequence[Region],
+) -> Card:  # fmt: skip
     """A feature with its picture; every card leads to its partner, its surfaces and its regions."""
-    effect, support, readings = one.effect, one.effect.support, one.decision.readings
+    effect, support, readings, panel = one.effect, one.effect.support, one.decision.readings, one.panel
+    assert panel is not None
     pairs = [place for place, pair in enumerate(surfaces) if one.number in pair.features]
     related = () if support is None else support.related[:3]
     return Card(
@@ -280,7 +269,7 @@ def _card(
         outside=0.0 if support is None else numbers(support.outside, PRINTED),
         related=", ".join(page_name(effect.naming.name(name), 40) for name, _ in related),
         warning=_sentence(one.caution)[:-1],
-        far=far,
+        far=one.far,
         best=one.output,
         no_ale=one.no_ale,
         partner_link=f"#f{number[one.partner]}" if one.partner is not None and one.partner in number else "",
@@ -288,15 +277,14 @@ def _card(
         region=next((i for i, part in enumerate(parts) if part.feature == one.number), None),
         panel=replace(
             panel,
+            curves=panel.curves and [own[:kept] for own in panel.curves],
+            rows=panel.rows and panel.rows[:kept],
             strengths=numbers([r.strength for r in readings], PRINTED),
             strength_words=[strength_word(r.strength) for r in readings],
             heterogeneities=numbers([r.heterogeneity or 0.0 for r in readings], PRINTED),
             readings=[page_sentence(r.sentence, effect.naming.name(one.name)) for r in readings],
         ),
     )
-
-
-# --- interactions ----------------------------------------------------------------------------------
 
 
 def _matrix(ranked: list[Ranked], crossed: Interactions | None) -> Matrix | None:
@@ -315,14 +303,9 @@ def _matrix(ranked: list[Ranked], crossed: Interactions | None) -> Matrix | None
         return found[np.ix_(shown, shown)]
 
     gaps = int(np.isnan(of("strength", 0)).sum()) > len(shown)
-    notes = (
-        opening.rows_used(crossed),
-        NOT_LOOKED_AT if gaps else "",
-        unsupported_words(one.reading for one in ranked),
-    )
-    return Matrix(
-        [number[crossed.features[i]] for i in shown],
-        [numbers(of("strength", o) / units[o], PRINTED) for o in range(len(outputs))],
-        [numbers(of("h", o), PRINTED) for o in range(len(outputs))],
-        page_sentence("; ".join(note for note in notes if note)),
-    )
+    unsupported = unsupported_words(one.reading for one in ranked)
+    notes = opening.rows_used(crossed), gaps and NOT_LOOKED_AT, unsupported
+    strength = [numbers(of("strength", o) / unit, PRINTED) for o, unit in enumerate(units)]
+    h = [numbers(of("h", o), PRINTED) for o in range(len(outputs))]
+    said = page_sentence("; ".join(note for note in notes if note))
+    return Matrix([number[crossed.features[i]] for i in shown], strength, h, said)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,43 +20,19 @@ from icefield.report.means import Means
 from icefield.report.plain import numbers
 from icefield.report.ranked import Ranked
 from icefield.report.stills import Point, against, plane
-from icefield.report.view_model import (
-    DataNote,
-    Fit,
-    ModelFacts,
-    NamedColumn,
-    Region,
-    Score,
-    Share,
-    Shares,
-)
+from icefield.report.view_model import DataNote, Fit, ModelFacts, NamedColumn, Region, Score, Share, Shares
+from icefield.statistics import fit_score
+from icefield.statistics.data_notes import DataNotes
 from icefield.statistics.decision import Decisions
 from icefield.statistics.fit_check import fit_check
-from icefield.statistics.fit_score import (
-    Observed,
-    accuracy,
-    along_predictions,
-    explained,
-    log_loss,
-    mean_absolute,
-    observed,
-    ranked_right,
-    root_mean_square,
-)
 from icefield.statistics.variance_shares import variance_shares
 from icefield.wording.fit import fit_words
 from icefield.wording.names import name_text, page_name
 from icefield.wording.values import number_text
 
-if TYPE_CHECKING:
-    from icefield.statistics.data_notes import DataNotes
-
 CALIBRATED = 4  # classes whose calibration is drawn
 NAMED = 8  # columns that a note names
 NO_Y = "Not known: no observed targets were given. With y=, the page says how well the predictions fit them."
-
-
-# --- fit ---------------------------------------------------------------------------------------------
 
 
 def model(
@@ -73,19 +49,15 @@ def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
 
     With `least`, the picture tells means of at least this many rows, and no quantiles.
     """
-    seen, why = observed(study)
+    seen, why = fit_score.observed(study)
     if seen is None:
         return Fit(why=f"Not known: {why}." if study.sample.y is not None else NO_Y)
     check = fit_check(study)
     groups = [
-        (_class_name(study.model.outputs[o]), bins)
+        (_class_name(study.model.outputs[o]), replace(bins, low=None, high=None) if least else bins)
         for o in range(min(CALIBRATED if seen.classes else 1, seen.truth.shape[1]))
-        if (bins := along_predictions(seen, o)) is not None
+        if (bins := fit_score.along_predictions(seen, o)) is not None and bins.rows.min() >= least
     ]
-    if least:
-        groups = [
-            (name, replace(bins, low=None, high=None)) for name, bins in groups if bins.rows.min() >= least
-        ]
     axes = ("predicted probability", "observed share") if seen.classes else ("predicted", "observed")
     return Fit(
         scores=_class_scores(study, seen) if seen.classes else _number_scores(study, seen),
@@ -99,26 +71,24 @@ def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
     )
 
 
-def _rows_scored(seen: Observed) -> str:
-    if len(seen.rows) < seen.all_rows:
-        return (
-            f"on {counted(len(seen.rows))} of the {counted(seen.all_rows)} rows given, sampled with the seed"
-        )
-    return f"on the {counted(len(seen.rows))} rows given"
+def _rows_scored(seen: fit_score.Observed) -> str:
+    rows, every = counted(len(seen.rows)), counted(seen.all_rows)
+    sampled = f"on {rows} of the {every} rows given, sampled with the seed"
+    return f"on the {rows} rows given" if rows == every else sampled
 
 
-def _number_scores(study: Study, seen: Observed) -> list[Score]:
+def _number_scores(study: Study, seen: fit_score.Observed) -> list[Score]:
     unit = f" {name_text(study.naming.target_unit, 20)}" if study.naming.target_unit else ""
     found = []
     several = len(study.model.outputs) > 1
     for o, output in enumerate(study.model.outputs[:3]):
         of = f", {page_name(output, 30)}" if several else ""
-        share, error = explained(seen)[o], float(root_mean_square(seen)[o])
+        share, error = fit_score.explained(seen)[o], float(fit_score.root_mean_square(seen)[o])
         if np.isfinite(share):
             found.append(Score(f"R²{of}", _share_text(float(share)), "share of the variance explained"))
         found.append(Score(f"RMSE{of}", number_text(error) + unit, "root mean squared error"))
         if not several:
-            error = float(mean_absolute(seen)[o])
+            error = float(fit_score.mean_absolute(seen)[o])
             found.append(Score("MAE", number_text(error) + unit, "mean absolute error"))
     return found
 
@@ -127,22 +97,20 @@ def _share_text(share: float) -> str:
     return number_text(share, decimals=3 if share > 0.985 else 2)
 
 
-def _class_scores(study: Study, seen: Observed) -> list[Score]:
+def _class_scores(study: Study, seen: fit_score.Observed) -> list[Score]:
     found = []
-    if seen.truth.shape[1] == 1:
-        area = ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
-        if np.isfinite(area):
-            said = f"how often a row of {_class_name(study.model.outputs[0])} is ranked above another; 0.5 is chance"
-            found.append(Score("AUC", _share_text(area), said))
-    right = accuracy(seen)
+    area = fit_score.ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
+    if seen.truth.shape[1] == 1 and np.isfinite(area):
+        name = _class_name(study.model.outputs[0])
+        said = f"how often a row of {name} is ranked above another; 0.5 is chance"
+        found.append(Score("AUC", _share_text(area), said))
+    right, loss = fit_score.accuracy(seen), fit_score.log_loss(seen)
     if right is not None:
         said = f"of rows have the likeliest class; the commonest class alone: {100 * right[1]:.0f}\u00a0%"
         found.append(Score("Accuracy", f"{100 * right[0]:.0f}\u00a0%", said))
-    loss = log_loss(seen)
     if loss is not None:
-        found.append(
-            Score("Log loss", number_text(loss[0]), f"the classes’ shares alone: {number_text(loss[1])}")
-        )
+        own, usual = map(number_text, loss)
+        found.append(Score("Log loss", own, f"the classes’ shares alone: {usual}"))
     return found
 
 
@@ -151,18 +119,17 @@ def _class_name(output: Any) -> str:
     return page_name(output, 30) if isinstance(output, str) else f"class {page_name(output, 30)}"
 
 
-def _about(seen: Observed, groups: Sequence[Any]) -> str:
+def _about(seen: fit_score.Observed, groups: Sequence[Any]) -> str:
     """What the picture shows, also for those who do not see it."""
     if not groups:
         return ""
     bins = groups[0][1]
     apart = np.abs(bins.observed - bins.predicted)
     worst = int(apart.argmax())
-    values = (float(bins.predicted[worst]), float(bins.observed[worst]))
+    predicted, seen_there = float(bins.predicted[worst]), float(bins.observed[worst])
+    told = f"{number_text(predicted)} predicted, {number_text(seen_there)} observed on average"
     if seen.classes:
-        told = f"{100 * values[0]:.0f}\u00a0% predicted, {100 * values[1]:.0f}\u00a0% observed"
-    else:
-        told = f"{number_text(values[0])} predicted, {number_text(values[1])} observed on average"
+        told = f"{100 * predicted:.0f}\u00a0% predicted, {100 * seen_there:.0f}\u00a0% observed"
     return f"Farthest apart, of {len(bins.at)} groups along the predictions: {told}."
 
 
@@ -172,20 +139,17 @@ def far_from_curve(study: Study, one: Ranked, means: Means | None) -> str:
     if found is None:
         return ""
     unit = study.naming.target_unit if one.effect.scale_label == "prediction" else ""
+    after = f"\u00a0{name_text(unit, 20)}" if unit else ""
 
     def text(value: float) -> str:
-        if "probab" in one.effect.scale_label:
-            return f"{100 * value:.0f}\u00a0%"
-        return number_text(value) + (f"\u00a0{name_text(unit, 20)}" if unit else "")
+        share = "probab" in one.effect.scale_label
+        return f"{100 * value:.0f}\u00a0%" if share else number_text(value) + after
 
     gap, followed = found.observed - found.average, found.predicted - found.average
     said = f"Observed means are far from this curve ({found.point}): {text(found.observed)} observed, {text(found.average)} on the curve."
     if followed * gap > 0 and abs(followed) >= 0.5 * abs(gap):
         return f"{said} Other features change along with this one: predictions for these rows average {text(found.predicted)}."
     return f"{said} The model does not fit these rows: it predicts {text(found.predicted)} on average."
-
-
-# --- shares ------------------------------------------------------------------------------------------
 
 
 def shares(study: Study, made: Decisions, best: int) -> Shares | None:
@@ -211,12 +175,9 @@ def _whole_percent(shares: list[float]) -> list[int]:
 
 
 def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str:
-    looked = "no pair was worth a look" if not n_pairs else f"{n_pairs} pairs were looked at"
-    at = (
-        f"at {counted(rows)} rows"
-        if not pair_rows or pair_rows == rows
-        else f"at {counted(rows)} rows, pairs at {counted(pair_rows)}"
-    )
+    looked = f"{n_pairs} pairs were looked at" if n_pairs else "no pair was worth a look"
+    pairs = f", pairs at {counted(pair_rows)}" if pair_rows not in (0, rows) else ""
+    at = f"at {counted(rows)} rows{pairs}"
     rest = ", and features that are not on this page" if left_out else ""
     return (
         f"Single features: R² of the predictions on the sum of all features’ average curves; pairs: what the sum of the pairs’ "
@@ -225,27 +186,20 @@ def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str
     )
 
 
-# --- the plane ---------------------------------------------------------------------------------------
-
-
 def all_features(ranked: Sequence[Ranked], cards: int, parts: Sequence[Region] = ()) -> Panel:
     """All features by strength and differences, and where regions lead."""
     removed = {part.feature: part.removed for part in parts}
-    points = []
-    for one in ranked:
-        size = one.reading.strength, one.reading.heterogeneity or 0.0
-        points.append(
-            Point(one.text(60), _link(one.number, cards), *size, one.reading.hidden, removed.get(one.number))
-        )
+    points = [
+        Point(one.text(60), _link(one.number, cards), own.strength, own.heterogeneity or 0.0, own.hidden, removed.get(one.number))
+        for one in ranked
+        for own in [one.reading]
+    ]  # fmt: skip
     return plane(points)
 
 
 def _link(number: int, cards: int) -> str:
     """To a feature's card, or to its row in the table where it has none."""
     return f"#{'f' if number < cards else 'r'}{number}"
-
-
-# --- the data ----------------------------------------------------------------------------------------
 
 
 def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) -> list[DataNote]:
@@ -261,7 +215,7 @@ def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) 
 
     said = []
     if found.perfect:
-        columns = [(name, f"{100 * min(told, 1.0):.0f}\u00a0%") for name, told in found.perfect]
+        columns = [(name, _percent(min(told, 1.0))) for name, told in found.perfect]
         what = "the share of the target’s variance that the column tells alone"
         rest = f"{'Is it' if len(columns) == 1 else 'Are they'} known before what is predicted?"
         said.append(note("Suspiciously perfect", what, columns, rest))

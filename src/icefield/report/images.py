@@ -74,12 +74,12 @@ def _painted(panel: Panel) -> Panel:
     """The panel with colours that matplotlib knows."""
 
     def of(mark: Any) -> Any:
-        named = {f.name for f in fields(mark)}
+        own = {one.name: getattr(mark, one.name) for one in fields(mark)}
         changes: dict[str, Any] = {}
-        if "colour" in named:
-            changes["colour"] = COLOURS.get(mark.colour, mark.colour)
-        if "slots" in named and mark.slots is not None:
-            changes["slots"] = tuple(COLOURS.get(s, s) for s in mark.slots)
+        if "colour" in own:
+            changes["colour"] = COLOURS.get(own["colour"], own["colour"])
+        if own.get("slots") is not None:
+            changes["slots"] = tuple(COLOURS.get(s, s) for s in own["slots"])
         return replace(mark, **changes)
 
     return replace(panel, marks=tuple(map(of, panel.marks)))
@@ -93,15 +93,12 @@ def _interval(found: Interval, output: int, x: Float, known: NDArray[np.bool_], 
     low, high, band_low, band_high = (_array(end) for end in found.ends[output])
     if levels:
         return [Dots(x, np.full(len(x), np.nan), colour="accent", low=low, high=high, label=found.labels[0])]
-    drawn = [
-        (low, 1, found.labels[0]),
-        (high, 1, None),
-        (band_low, 2, found.labels[1]),
-        (band_high, 2, None),
-    ]
+    each, whole = found.labels
     return [
         Line(x[known], end[known], colour="accent", label=label, dashed=dashed, width=0.7)
-        for end, dashed, label in drawn
+        for end, dashed, label in zip(
+            (low, high, band_low, band_high), (1, 1, 2, 2), (each, None, whole, None)
+        )
     ]
 
 
@@ -118,26 +115,15 @@ def card_panel(
         marks.append(strip)
     levels = axis.kind == "category"
     if panel.bands is not None:
-        quantiles = _array(panel.bands[output]) + _array(panel.mean[output])
-        low_end, high_end = bounds
-        quantiles = np.clip(
-            quantiles, -np.inf if low_end is None else low_end, np.inf if high_end is None else high_end
-        )
-        for low, high, alpha in ((0, 4, 0.11), (1, 3, 0.17)):
-            ends = quantiles[low], quantiles[high]
+        least, most = (np.inf * sign if end is None else end for end, sign in zip(bounds, (-1, 1)))
+        quantiles = np.clip(_array(panel.bands[output]) + _array(panel.mean[output]), least, most)
+        for low, high, alpha in ((quantiles[0], quantiles[4], 0.11), (quantiles[1], quantiles[3], 0.17)):
             if not levels:
-                marks.append(Band(x[known], ends[0][known], ends[1][known], colour="accent", alpha=alpha))
-            apart = ~known if not levels else np.ones(len(x), dtype=bool)
-            if apart.any() and (low == 0 or not small):
-                marks.append(
-                    Dots(
-                        x[apart],
-                        np.full(apart.sum(), np.nan),
-                        colour="accent",
-                        low=ends[0][apart],
-                        high=ends[1][apart],
-                    )
-                )
+                marks.append(Band(x[known], low[known], high[known], colour="accent", alpha=alpha))
+            apart = np.ones(len(x), dtype=bool) if levels else ~known
+            if apart.any() and (alpha == 0.11 or not small):
+                nothing = np.full(apart.sum(), np.nan)
+                marks.append(Dots(x[apart], nothing, colour="accent", low=low[apart], high=high[apart]))
     if panel.interval is not None and not small:
         marks += _interval(panel.interval, output, x, known, levels)
     if axis.missing is not None:
@@ -149,14 +135,9 @@ def card_panel(
     faded = np.isin(np.arange(len(x)), panel.low)[known] if panel.low and not small else None
     several = card.change is not None
     for number, group in enumerate(panel.groups if several or not small else []):
-        aside = 0.0 if several else -BESIDE - 0.06 * number
-        curve, look = (
-            _array(group.average[output]),
-            {"colour": number, "label": groups[number] if groups else None},
-        )
-        marks += _curve(
-            x, curve, known, levels, look, 1.25 if several else 0.95, aside, faded if several else None
-        )
+        look = {"colour": number, "label": groups[number] if groups else None}
+        own = (1.25, 0.0, faded) if several else (0.95, -BESIDE - 0.06 * number, None)
+        marks += _curve(x, _array(group.average[output]), known, levels, look, *own)
     if not several:
         beside = bool(panel.groups) and not small  # groups, of which all rows stand back
         look = {"colour": "muted" if beside else "accent", "label": "all rows" if beside else None}
@@ -172,11 +153,9 @@ def _curve(
     if levels:
         return [Dots(x + aside, y, size=0.95 * width, **look)]
     found: list[Mark] = [Line(x[known], y[known], width=width, faded=faded, **look)]
-    return (
-        found
-        if known.all()
-        else [*found, Dots(x[~known], y[~known], colour=look["colour"], size=0.95 * width)]
-    )
+    if not known.all():
+        found.append(Dots(x[~known], y[~known], colour=look["colour"], size=0.95 * width))
+    return found
 
 
 def _means(seen: MeansSeen, output: int, levels: bool, x: Float, missing: float | None) -> list[Mark]:
@@ -187,9 +166,8 @@ def _means(seen: MeansSeen, output: int, levels: bool, x: Float, missing: float 
     at = at[inside] + (0.28 if levels else 0.0)
     if seen.missing and missing is not None:
         at = np.append(at, missing)
-        truth, predicted = (
-            np.append(own, gone[output]) for own, gone in zip((truth, predicted), map(_array, seen.missing))
-        )
+        gone = [_array(one)[output] for one in seen.missing]
+        truth, predicted = np.append(truth, gone[0]), np.append(predicted, gone[1])
     if not len(at):
         return []
     return [
@@ -204,12 +182,11 @@ def region_panel(panel: RegionPanel, output: int, what: str) -> Panel:
     marks: list[Mark] = []
     curves: list[CurvePanel | Group] = [panel, *panel.groups]
     for number, own in enumerate(curves):
-        y = _array(own.average[output]) - _array(own.mean[output])
-        levels, width = axis.kind == "category", 1.15 if number else 0.8
-        look: dict[str, Any] = {"colour": number - 1 if number else "muted"}
+        y, levels = _array(own.average[output]) - _array(own.mean[output]), axis.kind == "category"
+        look: dict[str, Any] = {"colour": number - 1} if number else {"colour": "muted"}
         if not number and not levels:
             look["dashed"] = 1
-        marks += _curve(x, y, known, levels, look, width, 0.0, None)
+        marks += _curve(x, y, known, levels, look, 1.15 if number else 0.8, 0.0, None)
     return _framed(axis, f"change in {what}", marks)
 
 
@@ -217,15 +194,10 @@ def surface_panel(pair: SurfacePanel, output: int, what: str) -> Panel:
     """The joint effect of two features, blank where there is no such data."""
     z = np.where(np.array(pair.low, dtype=bool), np.nan, _array(pair.level[output])).T
     finite = z[np.isfinite(z)]
-    scale = ColourScale(
-        float(finite.min()) if len(finite) else 0.0, float(finite.max()) if len(finite) else 1.0, what
-    )
-    x, y = _edges(_array(pair.x)), _edges(_array(pair.y))
-    axes = [
-        Axis(own.label, own.kind, edges[0], edges[-1], tuple(own.ticks))
-        for own, edges in zip(pair.axes, (x, y))
-    ]
-    return Panel(axes[0], axes[1], (Field(x, y, z, scale),), scale=scale)
+    scale = ColourScale(*((float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)), what)
+    sides = [_edges(_array(pair.x)), _edges(_array(pair.y))]
+    axes = [Axis(own.label, own.kind, at[0], at[-1], tuple(own.ticks)) for own, at in zip(pair.axes, sides)]
+    return Panel(axes[0], axes[1], (Field(sides[0], sides[1], z, scale),), scale=scale)
 
 
 def _axis(panel: CurvePanel) -> tuple[Axis, Float, Any]:
@@ -235,22 +207,15 @@ def _axis(panel: CurvePanel) -> tuple[Axis, Float, Any]:
         return axis, x, np.ones(len(x), dtype=bool)
     known = np.ones(len(x), dtype=bool) if own.missing is None else np.arange(len(x)) < len(x) - 1
     low, high = float(np.nanmin(x[known])), float(np.nanmax(x[known]))
-    return (
-        Axis(own.label, own.kind, low, high if own.missing is None else own.missing, (), own.missing),
-        x,
-        known,
-    )
+    high = high if own.missing is None else own.missing
+    return Axis(own.label, own.kind, low, high, (), own.missing), x, known
 
 
 def _framed(axis: Axis, what: str, marks: list[Mark]) -> Panel:
     low, high = value_range(marks) or (0.0, 1.0)
     flip = axis.kind == "category" and sum(len(t) + 2 for t in axis.ticks) > 70
-    return Panel(
-        replace(axis, label=axis.label if what else ""),
-        Axis(what, low=low, high=high),
-        tuple(marks),
-        flip=flip,
-    )
+    named = replace(axis, label=axis.label if what else "")
+    return Panel(named, Axis(what, low=low, high=high), tuple(marks), flip=flip)
 
 
 def _strip(found: Histogram | None, x: Float, known: Any) -> Strip | None:

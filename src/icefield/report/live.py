@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from icefield.core.portable_model import portable_model
@@ -23,19 +21,15 @@ def live_row(study: Study) -> LiveRow:
     model = portable_model(study)
     effects = every_effect(study, None)
     if len(effects) > MOST_FEATURES:
-        raise InputError(
-            f"A live row shows at most {MOST_FEATURES} features, this model has {len(effects)}. Hint: use ex.serve()."
-        )
+        told = f"A live row shows at most {MOST_FEATURES} features, this model has {len(effects)}."
+        raise InputError.saying(told, "use ex.serve()")
     features = []
     for name, effect in effects.items():
-        place = Place(effect)
-        values = effect.grid[0]
-        features.append(
-            LiveFeature(_key(name), page_name(study.naming.name(name)), place.axis(), place(values), raw(values),
-                        texts(effect, values), bool(effect.ordered[0]))
-        )  # fmt: skip
+        place, values, said = Place(effect), effect.grid[0], page_name(study.naming.name(name))
+        places = place.axis(), place(values), raw(values), texts(effect, values)
+        features.append(LiveFeature(str(name), said, *places, bool(effect.ordered[0])))
     for rule in model["encode"]:
-        rule["name"] = _key(rule["name"])
+        rule["name"] = str(rule["name"])
         if rule["kind"] == "level":
             rule["codes"] = [[raw(np.array([level], object))[0], code] for level, code in rule["codes"]]
     words = [_words(study, output) for output in range(len(study.model.outputs))]
@@ -57,24 +51,20 @@ def _words(study: Study, output: int) -> LiveWords:
     )
 
 
-def _key(name: Any) -> str:
-    return str(name)
-
-
 def _rows(study: Study) -> list[LiveStart]:
     """Rows at quantiles of the predictions, as their values; the one in the middle comes first."""
     predicted = study.predictions()[:, 0]
     order = np.argsort(predicted, kind="stable")
     found = []
     for share, said in (
-        (0.5, "typical prediction"),
-        (0.05, "very low prediction"),
-        (0.25, "low prediction"),
-        (0.75, "high prediction"),
-        (0.95, "very high prediction"),
+        (0.5, "typical"),
+        (0.05, "very low"),
+        (0.25, "low"),
+        (0.75, "high"),
+        (0.95, "very high"),
     ):
         at = int(order[min(len(order) - 1, int(share * len(order)))])
         one = study.sample.table.take(np.array([at]))
-        values = {_key(name): raw(one.column(name).shown())[0] for name in study.model.columns}
-        found.append(LiveStart(said, values, float(predicted[at])))
+        values = {str(name): raw(one.column(name).shown())[0] for name in study.model.columns}
+        found.append(LiveStart(f"{said} prediction", values, float(predicted[at])))
     return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from icefield.core.hashes import hashed_rows, predictions_hash, table_hash
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.report.view_model import Fact
@@ -14,25 +15,19 @@ from icefield.wording.labels import predicted_text
 from icefield.wording.names import page_name, page_sentence
 from icefield.wording.values import number_text, seconds_text
 
-if TYPE_CHECKING:
-    from icefield.core.study import Study
-
 NO_LIBRARY = ("builtins", "__main__")
 
 
 def model_name(study: Study) -> str:
     """The model's class, or "the model" for a function, whose name says little."""
     native = study.model.native
-    if hasattr(native, "__name__"):
-        return "the model"
-    return page_name(type(native).__name__)
+    return "the model" if hasattr(native, "__name__") else page_name(type(native).__name__)
 
 
 def facts(study: Study, effect: Effect, seconds: float, data_name: str | None = None) -> list[Fact]:
     """Model, data, computation and time, for the top of the page."""
-    computed, what = f"{how(study)}, {_over(study, effect)}", _scale_text(study)
-    if what != "prediction":  # which says nothing
-        computed += f"; {what}"
+    what = _scale_text(study)
+    computed = f"{how(study)}, {_over(study, effect)}" + ("" if what == "prediction" else f"; {what}")
     return _listed(
         ("Model", model_text(study)),
         ("Data", data_text(study, data_name)),
@@ -52,38 +47,28 @@ def details(
     released: str = "",
 ) -> list[Fact]:
     """Everything there is to say of how the page was made; `curves` are the rows behind its bands, `released` what was coarsened."""
-    model, table, plan = study.model, study.sample.table, study.plan
-    baseline = ""
+    model, plan, groups = study.model, study.plan, study.rows.groups
+    baseline, spread = "", effect.output_std
     if effect.baseline is not None and len(model.outputs) == 1:
-        spread = effect.output_std
         baseline = f"; on average {number_text(effect.baseline[0])}"
         baseline += "" if spread is None else f", give or take {number_text(spread[0])}"
-    found = [
+    share = "every row" if curves == study.sample.table.n_rows else f"{counted(curves)} rows"
+    by = groups and f"by {page_name(study.naming.name(groups.name))}: {len(groups.labels)} groups"
+    return _listed(
         ("Model", model_text(study)),
         ("Explained", f"{_scale_text(study)}{baseline}"),
         ("Data", data_text(study, data_name)),
         ("Computed", f"{how(study)}, {_over(study, effect)}"),
         ("Engine", f"{plan.engine.name}: {_inside(study.why(plan))}"),
-    ]
-    if released:
-        found.append(("Values", released))
-    if curves:
-        share = "every row" if curves == table.n_rows else f"{counted(curves)} rows"
-        found.append(("Spread", f"Bands and differences between rows come from the curves of {share}"))
-    if ale_rows is not None:
-        found.append(("ALE", f"from a seeded sample of {counted(ale_rows)} rows"))
-    if crossed is not None:
-        found.append(("Interactions", page_sentence(rows_used(crossed))))
-    if study.rows.groups is not None:
-        found.append(
-            (
-                "Subgroups",
-                f"by {page_name(study.naming.name(study.rows.groups.name))}: {len(study.rows.groups.labels)} groups",
-            )
-        )
-    if study.sample.weights is not None:
-        found.append(("Weights", "every average and count is weighted"))
-    return _listed(*found, ("Hashes", hashes_text(study)), ("Made", made_text(seconds)))
+        ("Values", released),
+        ("Spread", f"Bands and differences between rows come from the curves of {share}" if curves else ""),
+        ("ALE", "" if ale_rows is None else f"from a seeded sample of {counted(ale_rows)} rows"),
+        ("Interactions", "" if crossed is None else page_sentence(rows_used(crossed))),
+        ("Subgroups", by or ""),
+        ("Weights", "" if study.sample.weights is None else "every average and count is weighted"),
+        ("Hashes", hashes_text(study)),
+        ("Made", made_text(seconds)),
+    )
 
 
 def rows_used(crossed: Interactions) -> str:
@@ -92,7 +77,7 @@ def rows_used(crossed: Interactions) -> str:
 
 
 def _listed(*found: tuple[str, str]) -> list[Fact]:
-    return [Fact(term, text) for term, text in found]
+    return [Fact(term, text) for term, text in found if text]
 
 
 def today() -> str:
@@ -102,19 +87,16 @@ def today() -> str:
 
 def model_text(study: Study) -> str:
     """The model by library and class."""
-    native, kind = study.model.native, study.model.kind
+    native, library = study.model.native, type(study.model.native).__module__.split(".")[0]
     if hasattr(native, "__name__"):
         return f"a Python function, {page_name(native.__name__)}"
-    library = type(native).__module__.split(".")[0]
-    name = page_name(type(native).__name__)
-    return f"{name}, {kind}" if library in NO_LIBRARY else f"{library} {name}, {kind}"
+    library = "" if library in NO_LIBRARY else f"{library} "
+    return f"{library}{page_name(type(native).__name__)}, {study.model.kind}"
 
 
 def _scale_text(study: Study) -> str:
     model = study.model
-    outputs = ", ".join(page_name(o, 40) for o in model.outputs[:6]) + (
-        ", …" if len(model.outputs) > 6 else ""
-    )
+    outputs = ", ".join([*(page_name(o, 40) for o in model.outputs[:6]), *["…"][: len(model.outputs) > 6]])
     what = page_name(predicted_text(study.naming, model.scale_label, model.outputs, None))
     if outputs != model.scale_label and outputs not in what:
         what += f" of {outputs}" if study.naming.target is None else f" ({outputs})"
@@ -128,10 +110,9 @@ def how(study: Study) -> str:
 
 
 def _over(study: Study, effect: Effect) -> str:
-    total = study.rows.n_rows
-    if effect.n_rows < total:
-        return f"over a seeded sample of {counted(effect.n_rows)} of the {counted(total)} rows"
-    return "over every row"
+    rows, total = effect.n_rows, study.rows.n_rows
+    sample = f"over a seeded sample of {counted(rows)} of the {counted(total)} rows"
+    return sample if rows < total else "over every row"
 
 
 def made_text(seconds: float) -> str:
@@ -159,14 +140,10 @@ def hashes_text(study: Study) -> str:
 
 def data_text(study: Study, called: str | None = None) -> str:
     """Rows and kinds of columns, after what the user calls them."""
-    table, columns = study.sample.table, study.model.columns
-    kinds: dict[str, int] = {}
-    missing = 0
-    for name in columns:
-        column = table.column(name)
-        kinds[column.kind] = kinds.get(column.kind, 0) + 1
-        missing += int(bool(column.any_missing))
-    listed = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
+    columns = [study.sample.table.column(name) for name in study.model.columns]
+    kinds = Counter(column.kind for column in columns)
+    missing = sum(bool(column.any_missing) for column in columns)
+    listed = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
     text = f"{counted(study.rows.n_rows)} rows, {len(columns)} features ({listed})"
-    text = f"{page_name(called, 60)}: {text}" if called else text
-    return text + (f"; {missing} with missing values" if missing else "")
+    text += f"; {missing} with missing values" if missing else ""
+    return f"{page_name(called, 60)}: {text}" if called else text

@@ -11,7 +11,6 @@ import base64
 import hashlib
 import json
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,40 +35,25 @@ def page_html(report: ReportPage, *, static: bool = False) -> str:
     report : what `icefield.report.build` gives
     static : whether pictures are images in the file, so that it needs no script
     """
-    script = "" if static else built("report.js")
-    live = report.live
-    scripts = [one for one in (script, built("live.js") if live else "") if one]
+    script, live_script = "" if static else built("report.js"), built("live.js") if report.live else ""
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["breakable"] = breakable
     environment.filters["counted"] = counted
     environment.filters["payload"] = lambda value: Markup(payload_json(plain(value)))
     if static:
-        environment.globals.update(_images(report))
+        from icefield.report import images
+
+        of = [f" of {output}" for output in report.outputs] if len(report.outputs) > 1 else [""]
+        environment.globals.update(images=images, named=[report.what + output for output in of])
     return environment.get_template("template.html").render(
         report=report,
         static=static,
-        policy=_policy(scripts),
-        live_script=Markup(built("live.js")) if live else "",
-        style=Markup(_text("report.css")),
+        policy=_policy([one for one in (script, live_script) if one]),
+        live_script=Markup(live_script),
+        style=Markup((HERE / "report.css").read_text(encoding="utf-8")),
         script=Markup(script),
     )
-
-
-def _images(report: ReportPage) -> dict[str, Any]:
-    """What a template without a script asks for: panels of what the page holds, and images of panels."""
-    from icefield.report import images
-
-    what, several = report.what, len(report.outputs) > 1
-    named = [f"{what} of {output}" if several else what for output in report.outputs]
-    return {
-        "image": images.image,
-        "card_panel": lambda card, o=0, small=False: images.card_panel(
-            card, o, named[o], report.bounds, report.groups, small=small
-        ),
-        "region_panel": lambda region, o: images.region_panel(region.panel, o, named[o]),
-        "surface_panel": lambda pair, o: images.surface_panel(pair, o, named[o]),
-    }
 
 
 def payload_json(value: Any) -> str:
@@ -100,22 +84,12 @@ def breakable(text: str) -> Markup:
 
 
 def _policy(scripts: list[str]) -> str:
-    return "; ".join(
-        [
-            "default-src 'none'",
-            "script-src " + (" ".join(f"'{_hash(one)}'" for one in scripts) or "'none'"),
-            "style-src 'unsafe-inline'",
-            "img-src data: blob:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
+    allowed = " ".join(f"'{_hash(one)}'" for one in scripts) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
-
-
-@cache
-def _text(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")

@@ -20,14 +20,7 @@ SURFACE = 0.05  # a pair's interaction, in standard deviations of the prediction
 
 
 class Surfaces:
-    """The strongest pairs among the features with cards.
-
-    Parameters
-    ----------
-    study : the model and its data
-    cards : the decisions on those features, in the order of the cards
-    crossed : the interactions that were looked at, None where there were none
-    """
+    """The strongest pairs among the features with cards, which come in the order of these; `crossed` is what was looked at."""
 
     def __init__(self, study: Study, cards: Sequence[Decision], crossed: Interactions | None) -> None:
         self._place = {one.feature: place for place, one in enumerate(cards)}
@@ -37,10 +30,9 @@ class Surfaces:
         units = {o: output_unit(effect, i) for i, o in enumerate(outputs)}
         best: dict[tuple[Any, ...], tuple[float, float]] = {}
         self._every: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
-        pairs = None if crossed is None else crossed.pairs()
         fields = ("features", "output", "strength", "h")
-        each = [] if pairs is None else [pairs[name].tolist() for name in fields]
-        for names, output, strength, h in zip(*each):
+        pairs = [] if crossed is None else [crossed.pairs()[name].tolist() for name in fields]
+        for names, output, strength, h in zip(*pairs):
             size = strength / units[output]
             every = self._every.setdefault(names, [(0.0, 0.0)] * len(outputs))
             every[outputs.index(output)] = (size, h)

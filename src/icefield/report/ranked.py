@@ -16,21 +16,15 @@ from icefield.core.effects import Request
 from icefield.core.study import Study
 from icefield.effect import Effect
 from icefield.report.plain import PRINTED, numbers
-from icefield.report.view_model import InModel
+from icefield.report.view_model import FeaturePanel, InModel
 from icefield.sampling import BAND_CURVES, STEP_ROWS
-from icefield.statistics.ale import ales, ales_beforehand
+from icefield.statistics.ale import ales
 from icefield.statistics.decision import Decision
 from icefield.statistics.ice_sample import Curved, CurvedEffects, curves_come_apart
 from icefield.statistics.ice_statistics import output_unit
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
-from icefield.statistics.support import (
-    GRID_POINTS,
-    REFERENCE_ROWS,
-    pd_ale_disagreement,
-    support_of,
-    surroundings,
-)
+from icefield.statistics.support import expect_disagreements, pd_ale_disagreement, support_of, surroundings
 from icefield.wording.names import PAGE_LIMIT, page_name, page_sentence
 from icefield.wording.sentences import plain_cautions, shape_words
 
@@ -41,7 +35,7 @@ CURVES_SHARE = 0.5  # of the memory budget that curves may take at once, where t
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A feature at its place: its decision, the effect that is drawn, and its ALE where it has one.
+    """A feature at its place: its decision, the effect that is drawn, its ALE where it has one, and what its card holds.
 
     A feature without a card has the effect that its decision was read from, and nothing else.
     """
@@ -51,6 +45,8 @@ class Ranked:
     effect: Effect
     local: Effect | None = None
     no_ale: str = ""
+    panel: FeaturePanel | None = None
+    far: str = ""
 
     def text(self, limit: int = PAGE_LIMIT) -> str:
         """What the feature is called."""
@@ -136,23 +132,13 @@ class Cards:
                 yield Ranked(place, decision, effect, *local[place])
 
 
-def without_cards(made: Sequence[Decision], first: int) -> list[Ranked]:
-    """The features from a place on, by what was decided of them alone."""
-    return [Ranked(first + place, decision, decision.effect) for place, decision in enumerate(made)]
-
-
 def in_model(decision: Decision, rank: int) -> InModel:
     """What a model makes of a feature; where outputs differ, of the one that it moves most."""
     reading = decision.reading
-    shape = shape_words(reading)
-    return InModel(
-        rank,
-        numbers(decision.movement, PRINTED),
-        numbers(reading.strength, PRINTED),
-        numbers(reading.heterogeneity or 0.0, PRINTED),
-        bool(reading.hidden),
-        page_sentence(f"{shape} ({page_name(reading.output, 30)})" if reading.several else shape),
-    )
+    shape = shape_words(reading) + (f" ({page_name(reading.output, 30)})" if reading.several else "")
+    sizes = decision.movement, reading.strength, reading.heterogeneity or 0.0
+    movement, strength, differ = numbers(sizes, PRINTED)
+    return InModel(rank, movement, strength, differ, bool(reading.hidden), page_sentence(shape))
 
 
 def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -> Effect:
@@ -165,17 +151,12 @@ def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -
 def _ales(
     study: Study, asked: Sequence[Any], edges: Callable[[Any], Any] | None
 ) -> list[tuple[Effect | None, str]]:
-    """Each one's ALE, or why there is none: a constant column or a one-hot group has none.
-
-    What `pd_ale_disagreement` will ask for of those that are doubtful is worked out with it.
-    """
+    """Each one's ALE, or why there is none: a constant column or a one-hot group has none."""
     if not asked:
         return []
-    ales_beforehand(study, asked, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.sample.n_rows))
-    if edges is None:
-        found = ales(study, asked, rows=ale_rows(study))
-    else:
-        found = [ales(study, [one], bins=edges(one), rows=ale_rows(study))[0] for one in asked]
+    expect_disagreements(study, asked)
+    each = [(asked, None)] if edges is None else [([one], edges(one)) for one in asked]
+    found = [one for some, bins in each for one in ales(study, some, bins=bins, rows=ale_rows(study))]
     return [(one, "") if isinstance(one, Effect) else (None, page_sentence(str(one))) for one in found]
 
 

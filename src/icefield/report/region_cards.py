@@ -35,25 +35,24 @@ def _card(study: Study, one: Ranked, found: Regions) -> Region:
     sizes = size_texts([*own.values()], signed)
     what = subject_text(found.effect, output)
     rules = [
-        Rule(page_name(rule, 200), numbers(share, PRINTED), size, page_sentence(_told(reading, what)))
+        Rule(page_name(rule, 200), numbers(share, PRINTED), size,
+             page_sentence(plain_words(reading, what).removesuffix(".")))
         for (rule, reading), size, share in zip(own.items(), sizes, found["share"])
-    ]
+    ]  # fmt: skip
+    cuts, moved = ledger(study, found), (one.reading.strength, one.reading.heterogeneity or 0.0)
+    unit = one.effect.naming.target_unit if one.effect.scale_label == "prediction" else ""
     return Region(
         feature=one.number,
         name=one.text(),
         output=output,
         removed=numbers(found.removed, PRINTED),
-        sizes=_together(sizes, one),
+        sizes=", ".join(sizes) + (f" {name_text(unit, 20)}" if unit else ""),  # "+6, +24, +41 min"
         signed=signed,
         rules=rules,
         ledger=[
-            LedgerLine(page_name(cut.words, 200), numbers(cut.removed, PRINTED), cut.why_not)
-            for cut in ledger(study, found)
+            LedgerLine(page_name(cut.words, 200), numbers(cut.removed, PRINTED), cut.why_not) for cut in cuts
         ],
-        explained=[
-            numbers(explained(one.reading.strength, one.reading.heterogeneity or 0.0, removed), PRINTED)
-            for removed in (0.0, found.removed)
-        ],
+        explained=numbers([explained(*moved, removed) for removed in (0.0, found.removed)], PRINTED),
         panel=regions_panel(found.effect),
     )
 
@@ -70,29 +69,13 @@ def size_texts(readings: Sequence[Reading], signed: bool = True) -> list[str]:
     The same number of decimals for all, so that sizes can be compared at a glance.
     """
     sizes = [reading.high - reading.low for reading in readings]
-    decimals = range_decimals(0.0, max(sizes, default=0.0))
     large = max(sizes, default=0.0)
-    found = []
-    for reading, size in zip(readings, sizes):
-        text = number_text(size) if large >= 1e6 or large < 1e-3 else number_text(size, decimals=decimals)
-        found.append((_sign(reading) if signed else "") + text)
-    return found
+    decimals = range_decimals(0.0, large) if 1e-3 <= large < 1e6 else None
+    signs = map(_sign, readings) if signed else [""] * len(sizes)
+    return [sign + number_text(size, decimals=decimals) for sign, size in zip(signs, sizes)]
 
 
 def _sign(reading: Reading) -> str:
     if reading.one_directional or (reading.shape == "levels" and reading.direction != "none"):
         return "−" if reading.direction == "decreasing" else "+"
     return ""
-
-
-def _together(sizes: Sequence[str], one: Ranked) -> str:
-    """ "+6, +24, +41 min": the sizes of all regions, with the unit once."""
-    unit = one.effect.naming.target_unit
-    return ", ".join(sizes) + (
-        f" {name_text(unit, 20)}" if unit and one.effect.scale_label == "prediction" else ""
-    )
-
-
-def _told(reading: Reading, what: str) -> str:
-    text = plain_words(reading, what)
-    return text.removesuffix(".")

@@ -9,28 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.core.effects import Request, compute_effects
-from icefield.core.rows import (
-    Accumulator,
-    Block,
-    ColumnStatistics,
-    GridRequest,
-    PendingStatistics,
-    Rows,
-)
+from icefield.core.rows import Accumulator, ColumnStatistics, GridRequest, PendingStatistics, Rows
 from icefield.core.study import Study
-from icefield.core.weight_totals import WeightTotals
 from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, Column, object_array
 from icefield.data.distribution import Distribution, Marginal, weighted_quantiles
 from icefield.data.features import Feature
-from icefield.data.frame import Table
 from icefield.data.grid import (
     DEFAULT_POINTS,
     POINTS_BEYOND,
@@ -43,10 +35,8 @@ from icefield.data.grid import (
 from icefield.data.groups import Groups
 from icefield.data.naming import Naming
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint
-from icefield.models.model import Model
+from icefield.errors import InputError
 from icefield.report.ranked import Ranked
-from icefield.report.rounding import rounding_step
 from icefield.sampling import CURVE_ROWS
 from icefield.statistics.support import support_of
 from icefield.typing import Float
@@ -54,17 +44,14 @@ from icefield.wording.names import page_name
 
 POINTS = 40  # of a grid at most
 BINS = 40
+SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
+DAY = 86_400
+FINER = 10.0  # means are rounded to so small a part of their distances
 JOINED = 300  # rare levels that are averaged over to stand for all of them; of more, nothing is said
 
 
 class Release:
-    """A study whose grids, histograms and levels are fit for release.
-
-    Parameters
-    ----------
-    study : the model and its data
-    least : rows that must hold a value for it to be named
-    """
+    """A study whose grids, histograms and levels are fit for release: `least` rows must hold a value for it to be named."""
 
     def __init__(self, study: Study, least: int) -> None:
         rows = ReleasedRows(study.rows, least, study.naming)
@@ -77,10 +64,8 @@ class Release:
         found = [one for one in asked if self._statistics.can_show(self.study.feature(one))]
         self._unnamed = [str(one) for one in asked if one not in found]
         if not found:
-            raise InputError(
-                complaint("release", "leaves no feature: none has a value that so many rows hold", self.least,
-                          f"write release={max(2, self.least // 10)}")
-            )  # fmt: skip
+            told = "leaves no feature: none has a value that so many rows hold"
+            raise InputError.about("release", told, self.least, f"write release={max(2, self.least // 10)}")
         return found
 
     def edges(self, asked: Any) -> Any:
@@ -97,12 +82,10 @@ class Release:
         rare = self._statistics.rare_levels(feature)
         if rare is None or len(rare) > JOINED or effect.interval is not None:
             return one
-        chosen = self.study.chosen(rows, when_costly=CURVE_ROWS)
-        kept = None
+        chosen, kept = self.study.chosen(rows, when_costly=CURVE_ROWS), None
         if effect.rows is not None:
             place = np.arange(self.study.sample.n_rows) if chosen.positions is None else chosen.positions
-            kept = np.searchsorted(np.sort(place), effect.rows)
-            kept = np.argsort(place, kind="stable")[kept]
+            kept = np.argsort(place, kind="stable")[np.searchsorted(np.sort(place), effect.rows)]
         (own,) = compute_effects(
             self.study,
             Request(sets=[(one.asked,)], kind="ice", grid={feature.label: rare}, rows=chosen.positions,
@@ -115,14 +98,11 @@ class Release:
     @property
     def said(self) -> str:
         """What the page says of itself."""
+        unnamed = page_name(", ".join(self._unnamed))
+        columns = f" and columns without any such value ({unnamed})" if self._unnamed else ""
         return (
             f"For release: numbers and times are rounded, extremes are left out, and nothing is named that fewer than "
-            f"{counted(self.least)} rows hold: levels, groups and cells of fewer are joined or left out, as are regions"
-            + (
-                f" and columns without any such value ({page_name(', '.join(self._unnamed))})"
-                if self._unnamed
-                else ""
-            )
+            f"{counted(self.least)} rows hold: levels, groups and cells of fewer are joined or left out, as are regions{columns}"
         )
 
 
@@ -138,11 +118,8 @@ def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = 
     grid = effect.grid[0].tolist()
     support, others = effect.support, rare.support
     if support is not None and others is not None:
-        support = replace(
-            support,
-            share=np.insert(support.share, at, others.share @ share),
-            low=np.insert(support.low, at, bool(others.low.all())),
-        )
+        low = np.insert(support.low, at, bool(others.low.all()))
+        support = replace(support, share=np.insert(support.share, at, others.share @ share), low=low)
     kept = effect.kept
     if kept is not None:
         kept = replace(kept, individual=put(kept.individual, rare.individual))
@@ -159,17 +136,10 @@ def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = 
     )  # fmt: skip
 
 
-# --- statistics ----------------------------------------------------------------------------------------
-
-
 class ReleasedStatistics:
-    """Summary statistics of the columns that reveal no value held by fewer than `least` rows.
+    """Summary statistics of rows' columns that reveal no value held by fewer than `least` rows.
 
-    Parameters
-    ----------
-    rows : whose statistics
-    least : the least number of rows
-    naming : which numbers are codes, of which none lies between two others
+    `naming` says which numbers are codes, of which none lies between two others.
     """
 
     def __init__(self, rows: Rows, least: int, naming: Naming) -> None:
@@ -180,11 +150,9 @@ class ReleasedStatistics:
     def _own(self) -> ColumnStatistics:
         return self._rows.statistics
 
-    def column(self, feature: Feature) -> Column:
-        return self._own.column(feature)
-
-    def values(self, feature: Feature) -> ColumnValues:
-        return self._own.values(feature)
+    column: Any = property(attrgetter("_own.column"))
+    values: Any = property(attrgetter("_own.values"))
+    point_weights: Any = property(attrgetter("_own.point_weights"))
 
     def can_show(self, feature: Feature) -> bool:
         """Whether any value may be named."""
@@ -240,11 +208,6 @@ class ReleasedStatistics:
         given = {feature.label: np.zeros(0) for feature in features}  # values, as far as they are concerned
         return self._own.needs_pass(features, given, groups)
 
-    def point_weights(
-        self, features: Sequence[Feature], grid: Sequence[NDArray[Any]], groups: Groups | None
-    ) -> list[Float]:
-        return self._own.point_weights(features, grid, groups)
-
     def distribution(self, features: Sequence[Feature]) -> Distribution:
         """Histograms between points that may be named, without bins of few rows, and no single value."""
         return Distribution(tuple(map(self._marginal, features)))
@@ -265,9 +228,8 @@ class ReleasedStatistics:
         bins = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, len(edges) - 2)
         inside = np.bincount(bins, own, minlength=len(edges) - 1)
         counts = np.where(inside >= least, inside, 0.0)
-        return Marginal(
-            feature.label, feature.kind, total, missing, counts, edges=edges, deciles=edges[[0, -1]]
-        )
+        ends = edges[[0, -1]]
+        return Marginal(feature.label, feature.kind, total, missing, counts, edges=edges, deciles=ends)
 
 
 def _known(values: ColumnValues) -> tuple[NDArray[Any], Float]:
@@ -279,11 +241,9 @@ def _known(values: ColumnValues) -> tuple[NDArray[Any], Float]:
 
 
 def _level_counts(values: ColumnValues) -> tuple[NDArray[Any], Float]:
-    column = values.column
-    known = ~column.missing
-    return column.levels, np.bincount(
-        column.codes[known], values.weights[known], minlength=len(column.levels)
-    ).astype(np.float64)
+    levels, known = values.column.levels, ~values.column.missing
+    counts = np.bincount(values.column.codes[known], values.weights[known], minlength=len(levels))
+    return levels, counts.astype(np.float64)
 
 
 def rounded_points(values: ColumnValues, least: int, most: int, held_only: bool = False) -> NDArray[Any]:
@@ -315,8 +275,7 @@ def rounded_points(values: ColumnValues, least: int, most: int, held_only: bool 
     if whole:
         steps = np.maximum(np.round(steps).astype(np.int64), 1)
         rounded = (at.astype(np.int64) + steps // 2) // steps * steps
-    else:
-        # Through text, so that 0.3 is not 0.30000000000000004.
+    else:  # through text, so that 0.3 is not 0.30000000000000004
         rounded = np.array(
             [float(f"{np.round(v / s) * s:.10g}") for v, s in zip(at.astype(np.float64), steps)]
         )
@@ -326,7 +285,36 @@ def rounded_points(values: ColumnValues, least: int, most: int, held_only: bool 
     return np.unique(np.where(held, at, rounded.astype(at.dtype)).astype(found.dtype))
 
 
-# --- rows ----------------------------------------------------------------------------------------------
+def rounded_means(means: Float, column: Column) -> Float:
+    """Means of groups of a column's values to a tenth of their distances, so that none is a single value but by chance."""
+    gaps = np.diff(means)
+    smallest = float(gaps.min()) if len(gaps) else float(np.abs(means).max(initial=0.0))
+    if column.kind in TIME_KINDS:
+        step = rounding_step(smallest / FINER, column)
+    else:
+        step = 10.0 ** np.floor(np.log10(smallest / FINER)) if smallest > 0 else 1.0
+    return np.array([float(f"{np.round(value / step) * step:.10g}") for value in means])
+
+
+def rounding_step(gap: float, column: Column) -> float:
+    """What to round a column's values to that lie so far apart, in the column's own unit."""
+    if column.kind in TIME_KINDS:
+        own, _ = np.datetime_data(column.values.dtype)
+        unit = float(np.array(1, "m8[s]") / np.array(1, f"m8[{own}]"))
+        if gap >= DAY * unit:
+            return DAY * unit * _nice(gap / (DAY * unit))
+        known = [one for one in SECONDS if one * unit <= gap]
+        if known:
+            return float(known[-1] * unit)
+    return _nice(gap)
+
+
+def _nice(size: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is no larger."""
+    if not size > 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(size))
+    return float(power * max(one for one in (1, 2, 5) if one * power <= size * (1 + 1e-12)))
 
 
 class ReleasedRows(Rows):
@@ -347,53 +335,20 @@ class ReleasedRows(Rows):
     def grouped(self, by: Any) -> Rows:
         return ReleasedRows(self._rows.grouped(by), self._least, self._naming)
 
-    @property
-    def head(self) -> Table:
-        return self._rows.head
-
-    @property
-    def sample(self) -> Block:
-        return self._rows.sample
-
-    @property
-    def n_rows(self) -> int:
-        return self._rows.n_rows
-
-    @property
-    def groups(self) -> Groups | None:
-        return self._rows.groups
-
-    @property
-    def n_groups(self) -> int:
-        return self._rows.n_groups
-
-    @property
-    def beside(self) -> Sequence[str]:
-        return self._rows.beside
-
-    @property
-    def weight_totals(self) -> WeightTotals | None:
-        return self._rows.weight_totals
-
-    @property
-    def can_count_at_once(self) -> bool:
-        return self._rows.can_count_at_once
-
-    @property
-    def said(self) -> str:
-        return self._rows.said
-
-    def identity(self) -> Any:
-        return self._rows.identity()
-
-    def fold(self, accumulators: Sequence[Accumulator]) -> None:
-        self._rows.fold(accumulators)
-
-    def check_choice(self, rows: Any) -> None:
-        self._rows.check_choice(rows)
-
-    def check_row_by_row(self, model: Model) -> None:
-        self._rows.check_row_by_row(model)
+    # Everything else is the rows' own.
+    head: Any = property(attrgetter("_rows.head"))
+    sample: Any = property(attrgetter("_rows.sample"))
+    n_rows: Any = property(attrgetter("_rows.n_rows"))
+    groups: Any = property(attrgetter("_rows.groups"))
+    n_groups: Any = property(attrgetter("_rows.n_groups"))
+    beside: Any = property(attrgetter("_rows.beside"))
+    weight_totals: Any = property(attrgetter("_rows.weight_totals"))
+    can_count_at_once: Any = property(attrgetter("_rows.can_count_at_once"))
+    said: Any = property(attrgetter("_rows.said"))
+    identity: Any = property(attrgetter("_rows.identity"))
+    fold: Any = property(attrgetter("_rows.fold"))
+    check_choice: Any = property(attrgetter("_rows.check_choice"))
+    check_row_by_row: Any = property(attrgetter("_rows.check_row_by_row"))
 
 
 class _Pending(PendingStatistics):

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
@@ -43,14 +45,14 @@ def plane(points: Sequence[Point]) -> Panel:
     x, y, removed = np.array(
         [(p.strength, p.differences, np.nan if p.removed is None else p.removed) for p in points]
     ).T
-    reach = max(LEAST_MOVEMENT, 1.08 * x.max()), max(LEAST_MOVEMENT, 1.12 * y.max())
     told = tuple(
         f"{p.name}: strength {p.strength:.2f}, disagreement {p.differences:.2f}{', hidden' if p.hidden else ''}"
         for p in points
     )
     # With regions, what they explain moves from the differences to the averages.
     to_x, to_y = np.sqrt(x**2 + removed * y**2), y * np.sqrt(1 - np.clip(removed, 0, 1))
-    reach = max(reach[0], 1.04 * np.nanmax([*to_x, 0.0])), reach[1]
+    far = max(LEAST_MOVEMENT, 1.08 * x.max(), 1.04 * np.nanmax([*to_x, 0.0]))
+    reach = far, max(LEAST_MOVEMENT, 1.12 * y.max())
     named = Named(
         x, y, to_x=to_x, to_y=to_y,
         texts=tuple(p.name for p in points),
@@ -76,29 +78,22 @@ def against(groups: Sequence[tuple[str, Bins]], labels: tuple[str, str], shares:
     labels : of the axes
     shares : whether both are shares, whose axes begin at 0 and whose error is known
     """
-    ends = np.concatenate(
-        [
-            part
-            for _, bins in groups
-            for part in (bins.at, bins.observed, bins.low, bins.high)
-            if part is not None
-        ]
-    )
+    parts = [part for _, bins in groups for part in (bins.at, bins.observed, bins.low, bins.high)]
+    ends = np.concatenate([part for part in parts if part is not None])
     low, high = (0.0 if shares else float(ends.min())), float(ends.max())
     pad = 0.04 * (high - low) or 0.5
     low, high = (0.0 if shares else low - pad), (min(1.0, high + pad) if shares else high + pad)
-    marks: list[Mark] = [
-        Line(np.array([low, high]), np.array([low, high]), colour="muted", dashed=1, width=0.6)
-    ]
+    whole = np.array([low, high])
+    marks: list[Mark] = [Line(whole, whole, colour="muted", dashed=1, width=0.6)]
     for number, (name, bins) in enumerate(groups):
-        error = 2 * np.sqrt(bins.observed * (1 - bins.observed) / bins.rows) if shares else None
-        interval = (bins.low, bins.high) if error is None else (
-            np.clip(bins.observed - error, low, high), np.clip(bins.observed + error, low, high))  # fmt: skip
-        colour = "accent" if number == 0 else number
-        marks.append(Dots(bins.at, bins.observed, colour=colour, label=name or None, low=interval[0], high=interval[1], size=0.92))  # fmt: skip
-    return Panel(
-        Axis(labels[0], low=low, high=high), Axis(labels[1], low=low, high=high), tuple(marks), look="square"
-    )
+        interval = bins.low, bins.high
+        if shares:
+            error = 2 * np.sqrt(bins.observed * (1 - bins.observed) / bins.rows)
+            interval = tuple(np.clip(bins.observed + end, low, high) for end in (-error, error))
+        marks.append(Dots(bins.at, bins.observed, colour=number or "accent", label=name or None,
+                          low=interval[0], high=interval[1], size=0.92))  # fmt: skip
+    axes = [Axis(label, low=low, high=high) for label in labels]
+    return Panel(axes[0], axes[1], tuple(marks), look="square")
 
 
 def small_curve(
@@ -117,61 +112,60 @@ def small_curve(
     band : low and high ends of what rows do around it, at the points shown
     others : further averages of the same grid, drawn behind
     """
-    kept = frequent(effect)
-    shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
+    shown, x = _known_points(effect)
     curves = [effect.average[output][shown], *(one[shown] for one in others)]
     around = [] if band is None else [end[: len(shown)] for end in band]
     known = np.concatenate([one[np.isfinite(one)] for one in (*curves, *around)])
     own = curves[0][np.isfinite(curves[0])]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     spare = max(0.0, least - (high - low)) / 2
-    levels = not effect.ordered[0]
-    # Levels of many are sorted by height, as no order of theirs would be seen at this size.
-    order = (
-        np.argsort(curves[0], kind="stable") if levels and len(shown) > MANY_LEVELS else np.arange(len(shown))
-    )
-    x = np.arange(len(shown), dtype=np.float64)
-    if not levels:
-        x = np.asarray(Coordinates([effect]).place(effect.grid[0][shown]), dtype=np.float64)
-    marks: list[Mark] = (
-        [Band(x, around[0][order], around[1][order], colour="accent", alpha=0.15)] if around else []
-    )
+    levels, order = not effect.ordered[0], np.arange(len(shown))
+    axis = Axis("", low=float(np.nanmin(x)) if np.isfinite(x).any() else 0.0, high=float(np.nanmax(x)) if np.isfinite(x).any() else 1.0)  # fmt: skip
+    if levels:
+        x, axis = order.astype(np.float64), Axis("", "category", -0.5, len(x) - 0.5, ("",) * len(x))
+        if len(shown) > MANY_LEVELS:  # sorted by height, as no order of theirs would be seen at this size
+            order = np.argsort(curves[0], kind="stable")
+    marks: list[Mark] = []
+    if around:
+        marks.append(Band(x, around[0][order], around[1][order], colour="accent", alpha=0.15))
     for number, curve in reversed(list(enumerate(curves))):
-        colour = "accent" if not others else number
-        mark = Dots(x, curve[order], colour=colour, size=0.9 if len(x) < 16 else 0.55, hollow=number > 0) if levels else Line(
-            x, curve[order], colour=colour, width=1.05)  # fmt: skip
-        marks.append(mark)
+        look: dict[str, Any] = {"colour": "accent" if not others else number}
+        if levels:
+            marks.append(Dots(x, curve[order], size=0.9 if len(x) < 16 else 0.55, hollow=number > 0, **look))
+        else:
+            marks.append(Line(x, curve[order], width=1.05, **look))
     if len(own):
         marks.append(_ends(float(own.min()), float(own.max())))
-    axis = Axis("", "category", -0.5, len(x) - 0.5, ("",) * len(x)) if levels else Axis(
-        "", low=float(np.nanmin(x)) if np.isfinite(x).any() else 0.0, high=float(np.nanmax(x)) if np.isfinite(x).any() else 1.0)  # fmt: skip
     return Panel(axis, Axis("", low=low - spare, high=high + spare), tuple(marks), look="word")
+
+
+def _known_points(effect: Effect) -> tuple[NDArray[np.intp], Float]:
+    """The points of a small picture, without the missing one, and their places; those of levels are not used."""
+    kept = frequent(effect)
+    shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
+    return shown, np.asarray(Coordinates([effect]).place(effect.grid[0][shown]), dtype=np.float64)
 
 
 def _ends(low: float, high: float) -> Ends:
     """The lowest and the highest value, with the same number of decimals."""
-    if max(abs(low), abs(high)) >= 1e6 or max(abs(low), abs(high)) < 1e-3:
-        texts = number_text(high), number_text(low)
-    else:
-        decimals = range_decimals(low, high)
-        texts = number_text(high, decimals=decimals), number_text(low, decimals=decimals)
-    return Ends(np.array([high, low]), texts)
+    plain = 1e-3 <= max(abs(low), abs(high)) < 1e6
+    decimals = range_decimals(low, high) if plain else None
+    return Ends(np.array([high, low]), tuple(number_text(end, decimals=decimals) for end in (high, low)))
 
 
 def spark(effect: Effect, output: int, full: float) -> Spark:
     """A word-sized curve as an SVG path; levels are small bars. A range of `full` fills the height."""
-    kept = frequent(effect)
-    shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
+    shown, x = _known_points(effect)
     y = effect.average[output][shown]
     wide, high = SPARK
-    known = np.isfinite(y)
-    if known.sum() < 1:
+    levels, known = not effect.ordered[0], np.isfinite(y)
+    if not (known & (levels | np.isfinite(x))).any():
         return Spark("line", "")
     low, span = float(y[known].min()), float(np.ptp(y[known]))
     share = min(1.0, span / full) if full > 0 else 0.0
     height = (high - 4.0) * (share * (y - low) / (span or 1.0) + (1.0 - share) / 2)
-    if not effect.ordered[0]:
-        step = wide / max(len(y), 1)
+    if levels:
+        step = wide / len(y)
         bar = min(step * 0.7, 10.0)
         parts = [
             f"M{i * step + (step - bar) / 2:.1f} {high:.1f}v{-(h + 2):.1f}h{bar:.1f}v{h + 2:.1f}z"
@@ -179,10 +173,7 @@ def spark(effect: Effect, output: int, full: float) -> Spark:
             if np.isfinite(h)
         ]
         return Spark("bars", "".join(parts))
-    x = np.asarray(Coordinates([effect]).place(effect.grid[0][shown]), dtype=np.float64)
     finite = known & np.isfinite(x)
-    if finite.sum() < 1:
-        return Spark("line", "")
     x, height = x[finite], height[finite]
     reach = float(np.ptp(x)) or 1.0
     points = [f"{wide * (a - x.min()) / reach:.1f} {high - 2 - h:.1f}" for a, h in zip(x, height)]

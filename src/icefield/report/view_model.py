@@ -1,17 +1,18 @@
 """What a page tells of one model or several, as typed objects: `contents` and `comparison` fill them in, `page` lays them out.
 
 A report of one model is one of N models whose features have no change: a finding has a side for every model, a row of the table
-what each model makes of the feature. `Drawn` is all that the page's script is given; `json_schema` reads what may be in it from the
-classes, and ``page/report.schema.json`` is its text. Nothing is a plain dict before `plain` makes one of it, for the page.
+what each model makes of the feature. `Drawn` is all that the page's script is given; ``page/report.schema.json`` says what may be in it,
+which `tests/page/report_schema.py` reads from the classes. Nothing is a plain dict before `plain` makes one of it, for the page.
 """
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass
+from decimal import Decimal
 from functools import cache
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal
 
 from icefield.plots.panels import Panel, Picture
 from icefield.plots.schema import document
@@ -27,11 +28,21 @@ Stack = list[Curves]
 Long = Annotated[Curves, PACKED]  # lists so long that the file has them as whole numbers
 Longer = Annotated[Stack, PACKED]
 
+
+@typing.dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Told:
+    """Part of what a page tells: each subclass is a frozen dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls, kw_only: bool = False) -> None:
+        dataclass(frozen=True, kw_only=kw_only)(cls)
+
+
 # --- what the script draws -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Told):
     label: str
     kind: AxisKind
     ticks: list[str]
@@ -39,8 +50,7 @@ class Axis:
     missing: float | None
 
 
-@dataclass(frozen=True)
-class Histogram:
+class Histogram(Told):
     """Shares of the data, between edges or of levels."""
 
     share: Numbers
@@ -48,8 +58,7 @@ class Histogram:
     edges: Numbers | None = None
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(Told):
     """The curves of some rows, or of one model, by output."""
 
     average: Long
@@ -58,8 +67,7 @@ class Group:
     readings: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(Told):
     """Ends of a learner's intervals, by output: of each point, low and high, then of the whole curve."""
 
     labels: list[str]
@@ -67,8 +75,7 @@ class Interval:
     ends: Stack
 
 
-@dataclass(frozen=True)
-class Ale:
+class Ale(Told):
     x: Numbers
     y: Curves
     mean: Numbers
@@ -76,8 +83,7 @@ class Ale:
     rows: int
 
 
-@dataclass(frozen=True)
-class MeansSeen:
+class MeansSeen(Told):
     """Observed and predicted means near places of an axis, where the feature is missing, and of all rows."""
 
     x: Numbers
@@ -90,8 +96,7 @@ class MeansSeen:
     mean: Curves
 
 
-@dataclass(frozen=True, kw_only=True)
-class CurvePanel:
+class CurvePanel(Told, kw_only=True):
     """One feature's curves on its axis, by output: of all rows (of several models, of the first) and of groups."""
 
     name: str
@@ -104,13 +109,11 @@ class CurvePanel:
     groups: list[Group]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RegionPanel(CurvePanel):
+class RegionPanel(CurvePanel, kw_only=True):
     rules: list[str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class FeaturePanel(CurvePanel):
+class FeaturePanel(CurvePanel, kw_only=True):
     error: Curves | None
     weight: Numbers
     support: Numbers | None
@@ -130,8 +133,7 @@ class FeaturePanel(CurvePanel):
     heterogeneities: Numbers = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class SurfacePanel:
+class SurfacePanel(Told):
     names: list[str]
     axes: list[Axis]
     x: Numbers
@@ -148,16 +150,14 @@ class SurfacePanel:
     rows: int
 
 
-@dataclass(frozen=True)
-class Matrix:
+class Matrix(Told):
     features: list[int]
     strength: Stack
     h: Stack
     note: str
 
 
-@dataclass(frozen=True)
-class Share:
+class Share(Told):
     """What an output's variance consists of: whole percents that sum to a hundred, and shares."""
 
     output: str
@@ -167,8 +167,7 @@ class Share:
     exact: Numbers
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drawn:
+class Drawn(Told, kw_only=True):
     """All that the script is given."""
 
     v: Literal[2] = 2
@@ -185,8 +184,7 @@ class Drawn:
     models: int
 
 
-@dataclass(frozen=True)
-class LiveFeature:
+class LiveFeature(Told):
     key: str
     name: str
     axis: Axis
@@ -196,8 +194,7 @@ class LiveFeature:
     ordered: bool
 
 
-@dataclass(frozen=True)
-class LiveStart:
+class LiveStart(Told):
     """A row to begin with."""
 
     said: str
@@ -205,8 +202,7 @@ class LiveStart:
     predicted: float
 
 
-@dataclass(frozen=True)
-class LiveWords:
+class LiveWords(Told):
     """What is said of a prediction, with places for numbers."""
 
     output: str
@@ -215,8 +211,7 @@ class LiveWords:
     less: str
 
 
-@dataclass(frozen=True)
-class LiveRow:
+class LiveRow(Told):
     """The block of a live row: the model as `core.portable_model` writes it down, grids, rows and words."""
 
     model: dict[str, Any]
@@ -230,21 +225,18 @@ class LiveRow:
 # --- what the page says ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(Told):
     term: str
     text: str
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(Told):
     name: str
     value: str
     meaning: str
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(Told):
     """Scores, with a picture of observed against predicted; `why` there are none."""
 
     scores: Sequence[Score] = ()
@@ -258,15 +250,13 @@ class Fit:
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Shares:
+class Shares(Told):
     outputs: list[Share]
     best: int
     note: str
 
 
-@dataclass(frozen=True)
-class ModelFacts:
+class ModelFacts(Told):
     """One of the page's models."""
 
     name: str
@@ -277,8 +267,7 @@ class ModelFacts:
     top: str
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(Told):
     """What one model makes of a feature, in a sentence."""
 
     model: str
@@ -286,8 +275,7 @@ class Side:
     size: str = ""
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Told):
     feature: int
     name: str
     sides: list[Side]
@@ -296,8 +284,7 @@ class Finding:
     cautions: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class InModel:
+class InModel(Told):
     """A feature in one model: its place there, and how far it moves the predictions, in their standard deviations."""
 
     rank: int
@@ -308,14 +295,12 @@ class InModel:
     shape: str
 
 
-@dataclass(frozen=True)
-class Spark:
+class Spark(Told):
     kind: str
     d: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(Told, kw_only=True):
     """A feature in the table; `change` is between models, and nothing of one."""
 
     number: int
@@ -329,8 +314,7 @@ class Row:
     warning: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Card(Row):
+class Card(Row, kw_only=True):
     """A feature with its picture, and where on the page more is told of it."""
 
     panel: FeaturePanel
@@ -343,15 +327,13 @@ class Card(Row):
     region: int | None = None
 
 
-@dataclass(frozen=True)
-class NamedColumn:
+class NamedColumn(Told):
     name: str
     text: str
     link: str
 
 
-@dataclass(frozen=True)
-class DataNote:
+class DataNote(Told):
     title: str
     what: str
     columns: list[NamedColumn]
@@ -359,23 +341,20 @@ class DataNote:
     rest: str
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(Told):
     rule: str
     share: float
     size: str
     effect: str
 
 
-@dataclass(frozen=True)
-class LedgerLine:
+class LedgerLine(Told):
     cut: str
     removed: float
     why_not: str
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(Told):
     feature: int
     name: str
     output: int
@@ -388,8 +367,7 @@ class Region:
     panel: RegionPanel
 
 
-@dataclass(frozen=True)
-class SameRows:
+class SameRows(Told):
     """How the predictions of the first two models go together on the same rows."""
 
     names: list[str]
@@ -400,8 +378,7 @@ class SameRows:
     picture: Panel | None
 
 
-@dataclass(frozen=True)
-class AuditPart:
+class AuditPart(Told):
     title: str
     head: list[str]
     rows: list[list[str]]
@@ -410,8 +387,7 @@ class AuditPart:
     asked: list[str]
 
 
-@dataclass(frozen=True)
-class AuditRecord:
+class AuditRecord(Told):
     parts: list[AuditPart]
     examples: list[str]
     more_examples: int
@@ -419,8 +395,7 @@ class AuditRecord:
     ok: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReportPage:
+class ReportPage(Told, kw_only=True):
     """A report of N >= 1 models. What only a report of one tells is empty in others; so is what needs several."""
 
     title: str
@@ -494,7 +469,7 @@ def packed(values: Any) -> Any:
     {'places': 4, 'whole': [[893, None], [-20000, 5000]]}
     """
     flat = list(_flat(values))
-    places = max(map(_places, flat), default=0)
+    places = max(0, -min((int(Decimal(repr(value)).as_tuple().exponent) for value in flat), default=0))
     factor = 10**places
     # While both are exact, their quotient is the very number that was packed.
     exact = max([factor, *(abs(value) * factor for value in flat)]) < EXACT
@@ -515,65 +490,6 @@ def _whole(values: Any, factor: int) -> Any:
     return None if values is None else round(values * factor)
 
 
-def _places(value: float) -> int:
-    if isinstance(value, int):
-        return 0
-    digits, _, exponent = repr(value).partition("e")
-    return max(0, len(digits.partition(".")[2]) - int(exponent or 0))
-
-
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind, include_extras=True)
-
-
-def json_schema() -> dict[str, Any]:
-    """What a script is given, as JSON Schema; every field is there, null where there is nothing."""
-    kinds: dict[str, Any] = {}
-    for kind in (Drawn, LiveRow):
-        _describe(kind, kinds)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What the script of a report draws; the block of a live row is LiveRow",
-        "$ref": "#/$defs/Drawn",
-        "$defs": kinds,
-    }
-
-
-def _describe(kind: Any, kinds: dict[str, Any]) -> dict[str, str]:
-    if kind.__name__ not in kinds:
-        kinds[kind.__name__] = {}
-        hints = _hints(kind)
-        kinds[kind.__name__] = {
-            "type": "object",
-            "properties": {name: _type(hint, kinds) for name, hint in hints.items()},
-            "required": list(hints),
-            "additionalProperties": False,
-        }
-    return {"$ref": f"#/$defs/{kind.__name__}"}
-
-
-def _type(hint: Any, kinds: dict[str, Any]) -> dict[str, Any]:
-    origin, parts = get_origin(hint), get_args(hint)
-    if is_dataclass(hint):
-        return _describe(hint, kinds)
-    if origin is Annotated:
-        own = _type(parts[0], kinds)
-        whole = {"places": {"type": "integer", "minimum": 0}, "whole": own}
-        required = {"required": ["places", "whole"], "additionalProperties": False}
-        return {"anyOf": [own, {"type": "object", "properties": whole, **required}]}
-    if origin in (Union, UnionType):
-        found = [_type(one, kinds) for one in parts]
-        simple = all(list(one) == ["type"] for one in found)
-        return {"type": [one["type"] for one in found]} if simple else {"anyOf": found}
-    if origin is Literal:
-        return {"enum": list(parts)}
-    if origin is tuple:
-        return {"type": "array", "prefixItems": [_type(one, kinds) for one in parts], "items": False}
-    if hint == dict[str, Any]:
-        return {"$ref": "forest.schema.json"}
-    if origin is dict:
-        return {"type": "object", "additionalProperties": _type(parts[1], kinds)}
-    if origin is list:
-        return {"type": "array", "items": _type(parts[0], kinds)}
-    return {"type": {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}[hint]}
+    return typing.get_type_hints(kind, include_extras=True)

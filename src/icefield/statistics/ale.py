@@ -11,27 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from icefield.core.effects import EffectContext
 from icefield.core.prediction_level import prediction_level
-from icefield.core.rows import Block
-from icefield.core.study import fold
+from icefield.core.study import Study, fold
 from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
+from icefield.data.features import Feature
 from icefield.effect import Effect
-from icefield.errors import BudgetError, IcefieldError, InputError, complaint, statement
+from icefield.errors import BudgetError, IcefieldError, InputError
 from icefield.sampling import Chosen, sampling_reach
 from icefield.statistics.ale_accumulator import LocalEffect, LocalEffects
 from icefield.statistics.steps import Cut, feature_cut, similar_levels
 from icefield.threads import Workers, available_processors
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
-    from icefield.data.features import Feature
 
 DEFAULT_BINS = {1: 40, 2: 20}
 WORTH_THREADS = 500_000  # values to be cut into steps
@@ -39,11 +35,7 @@ SURFACES = 8  # arrays as large as the result that two-way effects are worked ou
 
 
 def ale(
-    study: Study,
-    *features: Any,
-    bins: Any = None,
-    order: Any = "similarity",
-    rows: Any = None,
+    study: Study, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None
 ) -> Effect:
     """Accumulated local effects of one feature, or the pure interaction effect of two.
 
@@ -61,9 +53,8 @@ def ale(
     learning models", Journal of the Royal Statistical Society B 82 (2020), 1059-1086.
     """
     if len(features) > 2:
-        raise InputError(
-            complaint("features", "must be one or two features for ALE", list(features), "ask for pairs")
-        )
+        told = "must be one or two features for ALE"
+        raise InputError.about("features", told, list(features), "ask for pairs")
     key = _key(study, features, bins, rows) if order == "similarity" else None
     found = _beforehand(study).get(key)
     if found is None:
@@ -108,12 +99,13 @@ def _asked(
 ) -> list[Effect | IcefieldError]:
     """Effects of sets of features, or why there is none."""
     if study.background == "training":
-        raise InputError(
-            "ALE moves the rows of X, so it has no form averaged over the training counts. "
-            'Hint: use Explainer(..., background="data").'
-        )
+        told = "ALE moves the rows of X, so it has no form averaged over the training counts."
+        raise InputError.saying(told, 'use Explainer(..., background="data")')
     chosen = study.chosen(rows)
-    weights = None if rows is None else _row_weights(study, chosen)
+    weights = None
+    if rows is not None:  # zero for rows that were not chosen
+        own = study.sample.row_weights()
+        weights = own if chosen.positions is None else own * np.bincount(chosen.positions, minlength=len(own))
     drawn = chosen.sampled_from > 0
 
     def prepared(names: Sequence[Any]) -> LocalEffect | IcefieldError:
@@ -121,7 +113,7 @@ def _asked(
             found = study.resolve(names)
             cuts = _cuts(study, found, bins, order, weights)
             _check_surface_fits(study, found, cuts)
-            return LocalEffect.of(study, found, cuts, drawn=drawn)
+            return LocalEffect(study, found, cuts, drawn=drawn)
         except IcefieldError as error:
             return error
 
@@ -160,19 +152,14 @@ def _move(study: Study, started: list[LocalEffect], chosen: Chosen, weights: Flo
     if weights is None:
         fold(study, accumulator)
         return
-    accumulator.add(_chosen_block(study, chosen, weights))
+    # Of the rows that were chosen only these; all of them where others matter, to the model or to clusters.
+    sample = replace(study.sample, weights=weights)
+    alone = not study.plan.engine.costs_predictions and (sample.clusters is None or chosen.sampled_from > 0)
+    some = chosen.positions is not None and alone
+    accumulator.add(sample.take(np.flatnonzero(weights > 0)) if some else sample)
     reach = sampling_reach(0 if chosen.positions is None else len(chosen.positions), chosen.sampled_from)
     for one in started:
         one.reach, one.n_rows = reach, study.sample.n_rows
-
-
-def _chosen_block(study: Study, chosen: Chosen, weights: Float) -> Block:
-    """The rows that were chosen; all of them where others matter, to the model or to clusters."""
-    sample = replace(study.sample, weights=weights)
-    alone = not study.plan.engine.costs_predictions and (sample.clusters is None or chosen.sampled_from > 0)
-    if chosen.positions is None or not alone:
-        return sample
-    return sample.take(np.flatnonzero(weights > 0))
 
 
 def _effect(study: Study, local: LocalEffect, chosen: Chosen) -> Effect:
@@ -189,24 +176,15 @@ def _cuts(
     study: Study, features: Sequence[Feature], bins: Any, order: Any, weights: Float | None
 ) -> list[Cut]:
     """Where each feature is cut, by all rows or by those that have weight."""
-    return [
-        feature_cut(
-            study,
-            feature,
-            DEFAULT_BINS[len(features)] if wanted is None else wanted,
-            order,
-            study.rows.statistics.values(feature)
-            if weights is None
-            else ColumnValues(study.column(feature), weights),
-        )
-        for feature, wanted in zip(features, _bins_per_feature(bins, len(features)))
-    ]
-
-
-def _row_weights(study: Study, chosen: Chosen) -> Float:
-    """Weights of all rows, zero for rows that were not chosen."""
-    own = study.sample.row_weights()
-    return own if chosen.positions is None else own * np.bincount(chosen.positions, minlength=len(own))
+    found = []
+    for feature, wanted in zip(features, _bins_per_feature(bins, len(features))):
+        own = DEFAULT_BINS[len(features)] if wanted is None else wanted
+        if weights is None:
+            values = study.rows.statistics.values(feature)
+        else:
+            values = ColumnValues(study.column(feature), weights)
+        found.append(feature_cut(study, feature, own, order, values))
+    return found
 
 
 def _blank(study: Study, local: LocalEffect) -> Effect:
@@ -236,24 +214,16 @@ def _check_surface_fits(study: Study, features: Sequence[Feature], cuts: Sequenc
     cells = len(cuts[0].nodes) * len(cuts[1].nodes)
     size, memory = 8 * SURFACES * len(study.model.outputs) * cells, study.resources.memory
     if size > memory:
-        longest = max(zip(features, cuts), key=lambda pair: len(pair[1].nodes))
-        raise BudgetError(
-            statement(
-                f"ALE of {features[0].label!r} and {features[1].label!r} has {counted(len(cuts[0].nodes))} x "
-                f"{counted(len(cuts[1].nodes))} cells and would take {size / 2**20:,.0f} MB, over the budget of "
-                f"{memory / 2**20:,.0f} MB.",
-                f"join rare levels of {longest[0].label!r} in X before fitting, or raise Explainer(memory=...)",
-            )
-        )  # fmt: skip
+        longest = max(zip(features, cuts), key=lambda pair: len(pair[1].nodes))[0].label
+        pair, shape = (f.label for f in features), (counted(len(cut.nodes)) for cut in cuts)
+        told = f"ALE of {' and '.join(map(repr, pair))} has {' x '.join(shape)} cells and would take {size / 2**20:,.0f} MB"
+        hint = f"join rare levels of {longest!r} in X before fitting, or raise Explainer(memory=...)"
+        raise BudgetError.saying(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint)
 
 
 def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:
-    if n_features == 1:
-        return [bins]
+    if n_features == 1 or bins is None or isinstance(bins, (int, np.integer)):
+        return [bins] * n_features
     if isinstance(bins, (tuple, list)) and len(bins) == n_features:
         return list(bins)
-    if bins is None or isinstance(bins, (int, np.integer)):
-        return [bins] * n_features
-    raise InputError(
-        complaint("bins", f"must be a number or {n_features} entries", bins, "write bins=(20, 20)")
-    )
+    raise InputError.about("bins", f"must be a number or {n_features} entries", bins, "write bins=(20, 20)")

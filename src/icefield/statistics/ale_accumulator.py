@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +16,14 @@ from icefield.core.engine import Plan, with_fallback
 from icefield.core.placement import Placement
 from icefield.core.question import Resources
 from icefield.core.rows import Accumulator, Block, State
-from icefield.data.features import Axis, Feature, feature_column
+from icefield.core.study import Study
+from icefield.data.features import Feature, feature_column
 from icefield.errors import EngineError
-from icefield.statistics.ale_clusters import RowMoves
-from icefield.statistics.ale_curve import LocalCurve, StepSums, own_state
+from icefield.statistics.ale_curve import LocalCurve, MovedRows, StepSums, numbered_states, own_state
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.steps import Cut, Steps
+from icefield.threads import ThreadCrew
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
-    from icefield.threads import ThreadCrew
 
 
 @dataclass(frozen=True)
@@ -45,52 +42,24 @@ class MovedBy:
 class LocalEffect:
     """What moving rows across the steps of one feature, or the cells of two, adds up to: of all rows, then by group.
 
-    Parameters
-    ----------
-    features : one or two
-    cuts : where each is cut into steps
-    axes : the nodes of each
-    outputs, n_groups : of the model, and of the rows
-    copies : weights count how often rows occur; otherwise each row is one observation
-    clustered : rows of a cluster are one observation, which needs the moves themselves
-    planned : the engine that is to move rows
+    `cuts` say where each is cut into steps; rows `drawn` from known ones err against these, each by itself.
     """
 
     def __init__(
-        self,
-        features: Sequence[Feature],
-        cuts: Sequence[Cut],
-        axes: tuple[Axis, ...],
-        *,
-        outputs: int,
-        n_groups: int,
-        copies: bool,
-        clustered: bool,
-        planned: MovedBy,
+        self, study: Study, features: Sequence[Feature], cuts: Sequence[Cut], *, drawn: bool
     ) -> None:
-        self.features, self.cuts, self.axes = features, cuts, axes
-        self.copies, self.clustered, self.moved = copies, clustered, planned
-        self.n_groups = n_groups
-        self._moves: list[tuple[RowMoves, Steps]] = []
+        self.features, self.cuts, self.moved = features, cuts, MovedBy.of(study.plan)
+        self.axes = tuple(f.axis(cut.nodes, study.rows.head) for f, cut in zip(features, cuts))
+        # Weights count how often rows occur; otherwise each row is one observation.
+        self.copies = study.sample.copies and not drawn
+        # Rows of a cluster are one observation, which needs the moves themselves.
+        self.clustered = not drawn and len(features) == 1 and study.sample.clusters is not None
+        self.n_groups, sizes = study.rows.n_groups, [len(cut.nodes) for cut in cuts]
+        self._moves: list[MovedRows] = []
         self.reach = 1.0  # share of the standard error that is left where rows were drawn
-        sizes = [len(cut.nodes) for cut in cuts]
-        self.sums: list[StepSums | CellSums] = [
-            (StepSums if len(sizes) == 1 else CellSums).none(sizes, outputs) for _ in range(1 + n_groups)
-        ]
+        kind = StepSums if len(sizes) == 1 else CellSums
+        self.sums = [kind.none(sizes, len(study.model.outputs)) for _ in range(1 + self.n_groups)]
         self.n_rows = self.n_used = 0
-
-    @classmethod
-    def of(
-        cls, study: Study, features: Sequence[Feature], cuts: Sequence[Cut], *, drawn: bool
-    ) -> LocalEffect:
-        """Before any row; `drawn` ones of known rows err against these, each by itself."""
-        axes = tuple(f.axis(cut.nodes, study.rows.head) for f, cut in zip(features, cuts))
-        return cls(
-            features, cuts, axes, outputs=len(study.model.outputs), n_groups=study.rows.n_groups,
-            copies=study.sample.copies and not drawn,
-            clustered=not drawn and len(features) == 1 and study.sample.clusters is not None,
-            planned=MovedBy.of(study.plan),
-        )  # fmt: skip
 
     @property
     def about(self) -> list[Any]:
@@ -100,24 +69,22 @@ class LocalEffect:
     def add(self, block: Block, plan: Plan, resources: Resources) -> None:
         """Move the rows of a block."""
         weights = block.row_weights()
-        steps = [
-            cut.steps(feature_column(f, block.table), weights) for cut, f in zip(self.cuts, self.features)
-        ]
+        columns = [feature_column(feature, block.table) for feature in self.features]
+        steps = [cut.steps(column, weights) for cut, column in zip(self.cuts, columns)]
         used = np.flatnonzero(np.logical_and.reduce([s.known for s in steps]) & (weights > 0))
         row, *crossed = _crossed(steps, used)
-        changes, moved = with_fallback(
-            plan, lambda plan: self._changes(plan, block, used[row], crossed, resources)
-        )
-        self._note(moved)
+        made = with_fallback(plan, lambda plan: self._changes(plan, block, used[row], crossed, resources))
+        changes = made[0]
+        self._note(made[1])
         self.n_rows, self.n_used = self.n_rows + block.n_rows, self.n_used + len(used)
         for number, sums in enumerate(self.sums):
             inside = np.ones(len(used), bool) if number == 0 else np.asarray(block.codes)[used] == number - 1
             own = inside[row]
-            moves = (used[row][own], *(step[own] for step in crossed))
-            sums.add(steps, moves, changes[own], weights, used[inside], self.copies)
+            places = (used[row][own], *(step[own] for step in crossed))
+            moves = MovedRows(steps, places, changes[own], used[inside], weights, self.copies, block.clusters)
+            sums.add(moves)
             if self.clustered and block.clusters is not None:  # rows in memory: all of them are this block
-                kept = RowMoves(moves[0], moves[1], changes[own], used[inside], weights, block.clusters)
-                self._moves.append((kept, steps[0]))
+                self._moves.append(moves)
 
     def _changes(
         self, plan: Plan, block: Block, rows: Positions, steps: Sequence[Positions], resources: Resources
@@ -146,22 +113,17 @@ class LocalEffect:
         nodes = [cut.nodes for cut in self.cuts]
         curves = [sums.curve(nodes, self.copies) for sums in self.sums]
         errors = [curve.se for curve in curves]
-        for number, (moves, cut) in enumerate(self._moves):
+        for number, moves in enumerate(self._moves):
             sums = self.sums[number]
-            errors[number] = moves.error(curves[number], sums, cut) if isinstance(sums, StepSums) else None
-        return [
-            replace(curve, se=None if se is None else self.reach * se) for curve, se in zip(curves, errors)
-        ]
+            errors[number] = moves.error(curves[number], sums) if isinstance(sums, StepSums) else None
+        errors = [None if se is None else self.reach * se for se in errors]
+        return [replace(curve, se=se) for curve, se in zip(curves, errors)]
 
     def state(self) -> State:
         moved = self.moved
-        found: State = {
-            "rows": np.array([self.n_rows, self.n_used]),
-            "moved": np.array([moved.engine, moved.reason, str(int(moved.costs_predictions))]),
-        }
-        for number, sums in enumerate(self.sums):
-            found |= {f"{number} {name}": values for name, values in sums.state().items()}
-        return found
+        said = np.array([moved.engine, moved.reason, str(int(moved.costs_predictions))])
+        rows = np.array([self.n_rows, self.n_used])
+        return {"rows": rows, "moved": said} | numbered_states(self.sums)
 
     def restore(self, state: State) -> None:
         self.n_rows, self.n_used = state["rows"].tolist()
@@ -182,14 +144,7 @@ class LocalEffect:
 
 
 class LocalEffects(Accumulator):
-    """Local effects of one or several features, or of a pair, each by itself.
-
-    Parameters
-    ----------
-    plan : the engine that moves rows; it falls back block by block
-    effects : what is added up
-    resources : what may be used
-    """
+    """Local effects of one or several features, or of a pair, each by itself; the plan falls back block by block."""
 
     title = "moving rows"
 
@@ -235,11 +190,7 @@ class LocalEffects(Accumulator):
         )
 
     def state(self) -> State:
-        return {
-            f"{number} {name}": values
-            for number, one in enumerate(self._effects)
-            for name, values in one.state().items()
-        }
+        return numbered_states(self._effects)
 
     def restore(self, state: State) -> None:
         for number, one in enumerate(self._effects):

@@ -3,13 +3,13 @@
 All that is needed of the rows are sums by step, which merge: a table gives them at once, a stream block by block.
 The centred curve errs in two ways: mean changes are means of a few rows, and what is subtracted is a mean over where
 rows happen to lie. Both are sums over rows, so the variance is that of each row's share in the curve; where rows come
-in clusters, of each cluster's (`icefield.statistics.ale_clusters`).
+in clusters, of each cluster's (`MovedRows`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
@@ -22,17 +22,11 @@ from icefield.effect import Effect, Spread
 from icefield.statistics.steps import Steps
 from icefield.typing import Float, Mask, Positions
 
+AboutMean = tuple[Float, Float, Float]  # weight, mean, and sum of products about it
 # Sums of `StepSums` that are no more than that; the others are means and spreads about them.
 SIMPLE_SUMS = (
-    "n_rows",
-    "end_weight",
-    "node_weight",
-    "node_squared",
-    "weight",
-    "change",
-    "side_squared",
-    "side_change",
-)
+    "n_rows", "end_weight", "node_weight", "node_squared", "weight", "change", "side_squared", "side_change",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +39,9 @@ class LocalCurve:
     n_rows: int
 
     def drawn_on(self, blank: Effect, n_rows: int) -> Effect:
+        backing, about = replace(blank.backing, weight=self.weight), replace(blank.provenance, n_rows=n_rows)
         return replace(
-            blank,
-            average=self.average,
-            spread=Spread(se=self.se),
-            backing=replace(blank.backing, weight=self.weight),
-            provenance=replace(blank.provenance, n_rows=n_rows),
+            blank, average=self.average, spread=Spread(se=self.se), backing=backing, provenance=about
         )
 
 
@@ -69,6 +60,11 @@ class Summed:
     def _add_up(self, state: dict[str, NDArray[Any]], names: Iterable[str]) -> None:
         for name in names:
             setattr(self, name, getattr(self, name) + state[name])
+
+
+def numbered_states(several: Iterable[Any]) -> dict[str, NDArray[Any]]:
+    """One state of those of several sums."""
+    return {f"{i} {name}": values for i, one in enumerate(several) for name, values in one.state().items()}
 
 
 def own_state(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[Any]]:
@@ -155,39 +151,25 @@ class StepSums(Summed):
             found.both_spread[: n - 1] = changes[1:-1, :, 6]
         return found
 
-    def add(
-        self,
-        steps: Sequence[Steps],
-        crossed: Sequence[Positions],
-        change: Float,
-        weights: Float,
-        rows: Positions,
-        copies: bool,
-    ) -> None:
-        """Take in moves: the table's row and the step of each, and what it changed; and the rows that took part.
-
-        `copies` says that weights count how often rows occur; otherwise each row is one observation.
-        """
-        (cut,), (row, step) = steps, crossed
-        place, about, kept = cut.node_of[rows, 0], cut.node_of.shape[1], weights[rows]
-        moved = np.zeros((len(rows), change.shape[1], 3 - about))  # a level is moved before it and after it
+    def add(self, moves: MovedRows) -> None:
+        """Take in rows that moved."""
+        (cut,), (row, step), rows = moves.steps, moves.crossed, moves.rows
+        place, about, kept = cut.node_of[rows, 0], cut.node_of.shape[1], moves.weights[rows]
+        # A level is moved before it and after it.
+        moved = np.zeros((len(rows), moves.change.shape[1], 3 - about))
         at = np.searchsorted(rows, row)
-        moved[at, :, step - place[at] + 2 - about] = change
-        squares = kept if copies else np.square(kept)
+        moved[at, :, step - place[at] + 2 - about] = moves.change
+        squares = kept if moves.copies else np.square(kept)
         self.merge(StepSums.at_places(*_by_place(place, moved, kept, squares, len(cut.nodes)), about).state())
-
-    def _join_both(self, both: Float, centres: Float, about: Float) -> None:
-        whole, share = _joined_weight(self.both, both)
-        apart = centres - self.both_centre
-        self.both_spread = self.both_spread + about + apart[0] * apart[1] * (self.both * share)[:, None]
-        self.both_centre = self.both_centre + apart * share[:, None]
-        self.both = whole
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in the sums of other rows."""
         self._add_up(state, SIMPLE_SUMS)
         _join_spread(self, state["squared"], state["centre"], state["spread"])
-        self._join_both(state["both"], state["both_centre"], state["both_spread"])
+        mine = self.both, self.both_centre, self.both_spread
+        other = state["both"], state["both_centre"], state["both_spread"]
+        joined = _joined(mine, other, lambda apart: apart[0] * apart[1])
+        self.both, self.both_centre, self.both_spread = joined
         self.about = np.maximum(self.about, state["about"])
 
     def curve(self, of_features: Sequence[NDArray[Any]], copies: bool) -> LocalCurve:
@@ -222,12 +204,12 @@ class StepSums(Summed):
         delta, total = made.delta, made.total[:, None]
         own = (self.spread + self.squared[:, None] * np.square(self.centre - delta)) / np.square(total)
         apart = self.both_centre[:, :-1] - np.stack([delta[:-1], delta[1:]])
-        next_to = (self.both_spread[:-1] + self.both[:-1, None] * apart[0] * apart[1]) / (
-            total[:-1] * total[1:]
-        )
+        next_to = self.both_spread[:-1] + self.both[:-1, None] * apart[0] * apart[1]
+        next_to = next_to / (total[:-1] * total[1:])
         changes = _centred_variance(made.share, self._of_means(own, copies), next_to)
         # What is subtracted depends on where rows lie: a row's share in it, beyond its share in the steps.
-        at_row = made.at_rows(int(self.about[0])) - made.middle
+        at_row = made.curve if self.about[0] == 1 else (made.curve[:-1] + made.curve[1:]) / 2
+        at_row = at_row - made.middle
         whole = float(self.node_weight.sum())
         middle = self.node_squared[: len(at_row)] @ np.square(at_row) / whole**2
         count = whole if copies else float(_effective(whole, self.node_squared.sum()))
@@ -266,18 +248,77 @@ class Accumulated:
     middle: Float
     share: Float
 
-    def at_rows(self, about: int) -> Float:
-        """The curve where rows stand: at each level, or in the middle of each step."""
-        return self.curve if about == 1 else (self.curve[:-1] + self.curve[1:]) / 2
+
+@dataclass(frozen=True, eq=False)
+class MovedRows:
+    """Rows of a table moved across steps of their own.
+
+    Attributes
+    ----------
+    steps : of one feature or of two, where all rows stand
+    crossed : the row of each move, and the step that it crosses, of each feature
+    change : what each move changed, ``(moves, outputs)``
+    rows : positions of the rows that take part
+    weights, clusters : one per row of the table
+    copies : weights count how often rows occur; otherwise each row is one observation
+    """
+
+    steps: Sequence[Steps]
+    crossed: Sequence[Positions]
+    change: Float
+    rows: Positions
+    weights: Float
+    copies: bool
+    clusters: Positions | None
+
+    def error(self, curve: LocalCurve, sums: StepSums) -> Float | None:
+        """The standard error of the centred curve, ``(outputs, nodes)``, where each cluster is one observation."""
+        nodes = self.steps[0].nodes
+        if curve.se is None or len(nodes) == 1 or not len(self.rows):
+            return curve.se
+        variance = self._variance(sums.accumulated(nodes), sums.observations(copies=False)).T
+        variance[np.isnan(curve.se)] = np.nan
+        return np.sqrt(variance)
+
+    def _variance(self, made: Accumulated, count: Float) -> Float:
+        """Node after node, from the clusters' shares in the curve; sums by step do not tell clusters apart."""
+        (cut,), (row, step), clusters = self.steps, self.crossed, np.asarray(self.clusters)
+        n_steps, outputs = made.delta.shape
+        known, codes = np.unique(clusters[self.rows], return_inverse=True)
+        whose = np.searchsorted(known, clusters[row])
+        kept = self.weights[self.rows]
+        mass = np.bincount(codes, kept)
+        effective = mass.sum() ** 2 / np.square(mass).sum()
+        if effective <= 1.0 + 1e-12:
+            return np.full((n_steps + 1, outputs), np.nan)
+        at_row = made.curve[cut.node_of[self.rows]].mean(axis=1) - made.middle
+        subtracted = kept[:, None] * at_row / kept.sum()
+        part = (self.weights[row] / made.total[step])[:, None] * (self.change - made.delta[step])
+        part *= np.sqrt(count / np.maximum(count - 1.0, 0.5))[step][:, None]
+        beyond = beyond_steps(made.share)
+        variance = np.empty((n_steps + 1, outputs))
+        for node in range(n_steps + 1):
+            factor = ((np.arange(n_steps) < node) - beyond)[step]
+            for o in range(outputs):
+                sums = np.bincount(whose, factor * part[:, o], minlength=len(mass))
+                sums -= np.bincount(codes, subtracted[:, o], minlength=len(mass))
+                variance[node, o] = np.square(sums).sum()
+        return variance * (effective / (effective - 1.0))
 
 
 def _join_spread(sums: StepSums, squared: Float, centre: Float, about: Float) -> None:
     """Take in the squares, means and spreads of other moves, by step."""
-    whole, share = _joined_weight(sums.squared, squared)
-    apart = centre - sums.centre
-    sums.spread = sums.spread + about + np.square(apart) * (sums.squared * share)[:, None]
-    sums.centre = sums.centre + apart * share[:, None]
-    sums.squared = whole
+    mine, other = (sums.squared, sums.centre, sums.spread), (squared, centre, about)
+    sums.squared, sums.centre, sums.spread = _joined(mine, other, np.square)
+
+
+def _joined(mine: AboutMean, other: AboutMean, product: Callable[[Float], Float]) -> AboutMean:
+    """Weight, mean and sum of products about it, with those of other moves."""
+    (weight, mean, about), (more, others, others_about) = mine, other
+    whole, apart = weight + more, others - mean
+    share = more / np.where(whole > 0, whole, 1.0)
+    together = about + others_about + product(apart) * (weight * share)[:, None]
+    return whole, mean + apart * share[:, None], together
 
 
 def _effective(weight: Any, squared: Any) -> Any:
@@ -288,12 +329,6 @@ def _effective(weight: Any, squared: Any) -> Any:
 def beyond_steps(share: Float) -> Float:
     """The data's share beyond each step."""
     return np.asarray(1.0 - np.cumsum(share)[:-1])
-
-
-def _joined_weight(mine: Float, other: Float) -> tuple[Float, Float]:
-    """The weights together, and the other's share of them."""
-    whole = mine + other
-    return whole, other / np.where(whole > 0, whole, 1.0)
 
 
 def _by_place(

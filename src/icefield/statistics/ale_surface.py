@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.statistics.ale_curve import LocalCurve, Summed, sums_by, widths
-from icefield.statistics.steps import Steps
+from icefield.statistics.ale_curve import LocalCurve, MovedRows, Summed, sums_by, widths
 from icefield.typing import Float, Mask, Positions
 
 FAR = 2**31  # farther than any cell, and still a whole number when squared
@@ -49,31 +48,26 @@ class CellSums(Summed):
             np.zeros((cells, outputs)), np.zeros((n_first - 1, n_second)), np.zeros((n_second - 1, n_first)),
         )  # fmt: skip
 
-    def add(
-        self,
-        steps: Sequence[Steps],
-        crossed: Sequence[Positions],
-        change: Float,
-        weights: Float,
-        rows: Positions,
-        copies: bool,
-    ) -> None:
-        """Take in moves: the table's row and the steps of each, and what it changed; and the rows that took part."""
-        (first, second), (row, s, t) = steps, crossed
+    def add(self, moves: MovedRows) -> None:
+        """Take in rows that moved."""
+        (first, second), (row, s, t), rows, weights = moves.steps, moves.crossed, moves.rows, moves.weights
         kept, nodes = weights[rows], self.end_weight.shape
         ends = np.ravel_multi_index((first.end_of[rows], second.end_of[rows]), nodes)
         self.n_rows = self.n_rows + len(rows)
-        self.end_weight = self.end_weight + np.bincount(ends, kept, minlength=nodes[0] * nodes[1]).reshape(
-            nodes
-        )
-        self.first_by_second = self.first_by_second + _step_by_node(first, second, rows, kept)
-        self.second_by_first = self.second_by_first + _step_by_node(second, first, rows, kept)
-        self.joint = self.joint + _node_by_node(first, second, rows, kept)
+        ended = np.bincount(ends, kept, minlength=nodes[0] * nodes[1])
+        self.end_weight = self.end_weight + ended.reshape(nodes)
+        # A row's weight is shared among the nodes that it stands about.
+        about, beside = first.node_of[rows], second.node_of[rows]
+        n_about, n_beside = about.shape[1], beside.shape[1]
+        across, along = first.step_of[rows], second.step_of[rows]
+        self.first_by_second = _more(self.first_by_second, across, beside, kept / n_beside)
+        self.second_by_first = _more(self.second_by_first, along, about, kept / n_about)
+        self.joint = _more(self.joint, about, beside, kept / (n_about * n_beside))
         if not len(row) or not self.weight.size:
             return
         cell, w = np.ravel_multi_index((s, t), (first.n_steps, second.n_steps)), weights[row]
         self.weight = self.weight + np.bincount(cell, w, minlength=len(self.weight))
-        self.change = self.change + sums_by(cell, w[:, None] * change, len(self.weight))
+        self.change = self.change + sums_by(cell, w[:, None] * moves.change, len(self.weight))
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in the sums of other rows."""
@@ -139,24 +133,14 @@ def _nearest_in_row(has: Mask) -> Positions:
     return np.where(use_left, left, np.where(right < len(at), right, -1))
 
 
-def _step_by_node(along: Steps, across: Steps, rows: Positions, weights: Float) -> Float:
-    """Weight of the rows in each step of one feature, by the other feature's nodes."""
-    out = np.zeros((along.n_steps, len(across.nodes)))
-    share = weights / across.node_of.shape[1]
-    for step in along.step_of[rows].T:
-        for node in across.node_of[rows].T:
-            has = step >= 0
-            np.add.at(out, (step[has], node[has]), share[has])
-    return out
-
-
-def _node_by_node(first: Steps, second: Steps, rows: Positions, weights: Float) -> Float:
-    out = np.zeros((len(first.nodes), len(second.nodes)))
-    share = weights / (first.node_of.shape[1] * second.node_of.shape[1])
-    for a in first.node_of[rows].T:
-        for b in second.node_of[rows].T:
-            np.add.at(out, (a, b), share)
-    return out
+def _more(known: Float, first: Positions, second: Positions, weights: Float) -> Float:
+    """Weights by places along two features, and those of rows that have places ``(rows, 1 or 2)`` there; -1 is none."""
+    out = np.zeros_like(known)
+    for a in first.T:
+        for b in second.T:
+            has = a >= 0
+            np.add.at(out, (a[has], b[has]), weights[has])
+    return known + out
 
 
 def _main_effect(change: Float, weight: Float) -> Float:

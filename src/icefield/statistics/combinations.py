@@ -11,17 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column, columns_at, is_missing_value
 from icefield.typing import Codes, Float, Mask
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 ROWS = 20_000  # that are counted, where there are more
 FEW = 12  # values up to which a column's values are levels
@@ -82,13 +80,16 @@ def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Fl
     def by_pairs(cells: Float) -> Float:
         return np.asarray(np.add.reduceat(np.add.reduceat(cells, start, axis=0), start, axis=1))
 
-    def less_chance(squared: Float, cells: Float) -> Float:
-        left = np.maximum(0.0, squared / size - (n_own - 1) * (cells - 1) / max(1, size - 1))
-        return np.asarray(left / (1.0 + left))
-
     cells = by_pairs((total > 0).astype(np.float64))
-    alone = less_chance(np.add.reduceat(np.diagonal(apart), start), sizes.astype(np.float64))
-    return less_chance(by_pairs(apart), cells), int(mine.max()) * np.maximum(cells - 1, 1), alone
+    alone = less_chance(np.add.reduceat(np.diagonal(apart), start), n_own, sizes, size)
+    found = less_chance(by_pairs(apart), n_own, cells, size)
+    return found, int(mine.max()) * np.maximum(cells - 1, 1), alone
+
+
+def less_chance(squared: Float, groups: int, others: NDArray[Any], rows: int) -> Float:
+    """The coefficient from a column's square contingency, in `groups` groups, with columns of `others` groups."""
+    left = np.maximum(0.0, squared / rows - (groups - 1) * (others - 1) / max(1, rows - 1))
+    return np.asarray(left / (1.0 + left))
 
 
 def _coarse(codes: Codes, groups: int) -> Codes:
@@ -136,18 +137,11 @@ class Impossible:
 
 
 class Combinations:
-    """How often levels occur together, counted once for any number of features.
-
-    Parameters
-    ----------
-    study : the model and its data
-    rows : those that are looked at (moved, later); they are counted first
-    """
+    """How often levels occur together, counted once for any number of features, in the rows looked at (moved, later) first."""
 
     def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
-        others = np.full(
-            study.sample.n_rows, study.sample.weights is None
-        )  # rows drawn by weight are as many as count
+        # Rows drawn by weight are as many as count.
+        others = np.full(study.sample.n_rows, study.sample.weights is None)
         others[rows] = False
         more = np.flatnonzero(others)
         more = np.random.default_rng(study.seed).permutation(more)[: max(0, ROWS - len(rows))]
@@ -160,15 +154,13 @@ class Combinations:
     @cached_property
     def _are_levels(self) -> dict[Any, bool]:
         """For every column, of those that count, whether its values are levels: few numbers, or no numbers at all."""
-        table, first = self._study.sample.table, self.rows[: self.looked_at]
-        found = {}
-        for name, column in columns_at(table, self.among, first):
-            if column.kind == "other":
-                continue
-            # A column that has many values among the first rows has many; only the others are looked at further.
-            few = column.kind not in ORDERED_KINDS or _are_few(column)
-            found[name] = few and self._coded(name)[1]
-        return found
+        columns = columns_at(self._study.sample.table, self.among, self.rows[: self.looked_at])
+        # A column that has many values among the first rows has many; only the others are looked at further.
+        return {
+            name: (column.kind not in ORDERED_KINDS or _are_few(column)) and self._coded(name)[1]
+            for name, column in columns
+            if column.kind != "other"
+        }
 
     def _coded(self, name: Any) -> tuple[NDArray[np.int16], bool]:
         """A column's codes, kept small, and whether they are levels."""
@@ -222,8 +214,7 @@ class Combinations:
             table, expected = _table(own, joint)
             never = (table == 0) & (expected >= EXPECTED)
             if never.any():
-                here = np.zeros_like(found)
-                here[at >= 0] = never[at[at >= 0]][:, joint[: self.looked_at]]
+                here = never[at][:, joint[: self.looked_at]] & (at >= 0)[:, None]
                 found |= here
                 # A second column must exclude clearly more than the first by itself.
                 most = max(most, (float(here.mean()) - 0.02 * len(names), names), key=lambda one: one[0])
@@ -246,10 +237,8 @@ def _as_levels(column: Column, rows: NDArray[np.intp] | slice) -> tuple[Codes, b
     values = column.values[rows]
     distinct = np.unique(values[~gone])
     few = len(distinct) <= FEW
-    if few:
-        codes = np.searchsorted(distinct, values)
-    else:
-        codes = np.searchsorted(_cuts(values[~gone]), values, side="right")
+    cuts = distinct if few else _cuts(values[~gone])
+    codes = np.searchsorted(cuts, values, "left" if few else "right")
     return dense_codes(np.where(gone, -1, codes))[0], few
 
 
@@ -274,11 +263,10 @@ def _at_values(
         for i in np.flatnonzero(~missing):
             place[i] = in_group.get(int(np.searchsorted(cuts, known.dtype.type(values[i]), side="right")), -1)
         return place
-    if column.kind in ORDERED_KINDS:
-        plain, first = np.unique(column.values[rows][~gone], return_index=True)
-    else:
-        present, first = np.unique(column.codes[rows][~gone], return_index=True)
-        plain = column.levels[present]
+    stored = column.values if column.kind in ORDERED_KINDS else column.codes
+    plain, first = np.unique(stored[rows][~gone], return_index=True)
+    if column.kind not in ORDERED_KINDS:
+        plain = column.levels[plain]
     code_of = dict(zip(plain.tolist(), own[~gone][first].tolist()))
     if len(code_of) > LEVELS:  # the rarer ones share the last code, which says nothing of any of them
         code_of = {level: code for level, code in code_of.items() if code < own.max()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from icefield.core.effects import Request, compute_effects
 from icefield.core.study import Study
 from icefield.counts import counted
+from icefield.data.column_statistics import ColumnValues
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, Column, object_array
 from icefield.data.grid import with_missing_last
@@ -24,14 +25,11 @@ from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import CURVE_ROWS
 from icefield.statistics.ale import ale
 from icefield.statistics.observations import observed_outputs
-from icefield.statistics.steps import Steps, feature_steps
+from icefield.statistics.steps import Steps, feature_cut
 from icefield.statistics.support import ale_at
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Float
 from icefield.wording.values import printed_value
-
-if TYPE_CHECKING:
-    pass
 
 BINS = 20
 
@@ -67,8 +65,9 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     """
     (found,) = study.resolve([feature])
     weights = study.sample.row_weights()
-    steps = feature_steps(study, found, bins, "given", weights)
-    bin_of, labels, values = _bins(study.column(found), steps, weights)
+    column = study.column(found)
+    steps = feature_cut(study, found, bins, "given", ColumnValues(column, weights)).steps(column, weights)
+    bin_of, labels, values = _bins(column, steps, weights)
     is_number = isinstance(rows, (int, np.integer)) and not isinstance(rows, bool)
     own = None if is_number else study.chosen(rows).positions
     predicted = study.predictions(own)
@@ -76,13 +75,12 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     if own is not None:
         bin_of, weights = bin_of[own], weights[own]
         observed = None if observed is None else observed[own]
-    inside = bin_of >= 0
-    mass: Float = np.bincount(bin_of[inside], weights[inside], minlength=len(labels)).astype(np.float64)
+    mass = _sums(bin_of, weights, len(labels))
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
     (pd,) = compute_effects(
         study, Request(sets=[(feature,)], grid=values, spread=False, rows=chosen.positions)
     )
-    ordered = study.column(found).kind in ORDERED_KINDS and steps.n_steps > 0
+    ordered = column.kind in ORDERED_KINDS and steps.n_steps > 0
     edges = steps.nodes if own is not None and ordered else bins
     local = ale(study, feature, bins=edges, order="given", rows=own)
     mean = np.average(predicted, axis=0, weights=weights)
@@ -124,12 +122,9 @@ def _bins(column: Column, steps: Steps, weights: Float) -> tuple[NDArray[np.intp
         bin_of = np.where(steps.known, steps.step_of[:, 0], -1)
         edges = [printed_value(v) for v in steps.nodes]
         labels = [f"{'[' if i == 0 else '('}{edges[i]}, {edges[i + 1]}]" for i in range(steps.n_steps)]
-        values = np.concatenate(
-            [
-                weighted_quantiles(column.values[bin_of == b], np.array([0.5]), weights[bin_of == b])
-                for b in range(steps.n_steps)
-            ]
-        )
+        inside = [bin_of == b for b in range(steps.n_steps)]
+        medians = [weighted_quantiles(column.values[own], np.array([0.5]), weights[own]) for own in inside]
+        values = np.concatenate(medians)
     else:
         bin_of = np.where(steps.known, steps.end_of, -1)
         labels = [printed_value(v) for v in steps.nodes]
@@ -142,10 +137,12 @@ def _bins(column: Column, steps: Steps, weights: Float) -> tuple[NDArray[np.intp
     return bin_of, labels, values
 
 
-def _means(bin_of: NDArray[np.intp], values: Float, weights: Float, mass: Float) -> Float:
+def _sums(bin_of: NDArray[np.intp], values: Float, n_bins: int) -> Float:
     inside = bin_of >= 0
-    out = np.zeros((values.shape[1], len(mass)))
-    for o in range(values.shape[1]):
-        out[o] = np.bincount(bin_of[inside], (weights * values[:, o])[inside], minlength=len(mass))
+    return np.bincount(bin_of[inside], values[inside], minlength=n_bins).astype(np.float64)
+
+
+def _means(bin_of: NDArray[np.intp], values: Float, weights: Float, mass: Float) -> Float:
+    out = np.stack([_sums(bin_of, weights * one, len(mass)) for one in values.T])
     with np.errstate(invalid="ignore"):  # chosen rows leave bins empty, whose mean is unknown
         return out / mass

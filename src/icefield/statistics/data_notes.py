@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.frame import ORDERED_KINDS, Column, Table
 from icefield.sampling import PREDICTION_ROWS, choose_rows, equal_parts
 from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 GROUPS = 64  # into which a column is cut to see what it foretells
 GROUP_ROWS = 20  # rows a group needs on average: a name in every row foretells everything
@@ -74,12 +72,8 @@ def _noticed(study: Study) -> DataNotes:
         else:
             alike.setdefault(_fingerprint(some), []).append(name)
     copies = [same for group in alike.values() if len(group) > 1 for same in _equal(table, group)]
-    return DataNotes(
-        tuple(sorted(missing, key=lambda one: -one[1])),
-        tuple(constant),
-        tuple(copies),
-        _perfect(study, names, sample, rows),
-    )
+    missing.sort(key=lambda one: -one[1])
+    return DataNotes(tuple(missing), tuple(constant), tuple(copies), _perfect(study, names, sample, rows))
 
 
 def _one_value(column: Column) -> bool:
@@ -110,12 +104,11 @@ def _equal(table: Table, group: list[Any]) -> list[tuple[Any, ...]]:
     left, found = list(group), []
     while len(left) > 1:
         first = _comparable(table.column(left[0]))
-        same = [
-            name for name in left if np.array_equal(_comparable(table.column(name)), first, equal_nan=True)
-        ]
-        if len(same) > 1:
-            found.append(tuple(same))
-        left = [name for name in left if name not in same] if len(same) else left[1:]
+        others = left[1:]
+        same = [n for n in others if np.array_equal(_comparable(table.column(n)), first, equal_nan=True)]
+        if same:
+            found.append((left[0], *same))
+        left = [name for name in others if name not in same]
     return found
 
 
@@ -128,14 +121,9 @@ def _perfect(
     weights = study.sample.row_weights(rows)
     if weights.sum() <= 0:
         return ()
-    found = []
-    for name in names:
-        column = sample.column(name)
-        if column.kind == "other":
-            continue
-        told = float(np.nanmax(_told(column, truth[rows], weights), initial=0.0))
-        if told >= PERFECT:
-            found.append((name, told))
+    known = [name for name in names if sample.column(name).kind != "other"]
+    told = [float(np.nanmax(_told(sample.column(name), truth[rows], weights), initial=0.0)) for name in known]
+    found = [one for one in zip(known, told) if one[1] >= PERFECT]
     return tuple(sorted(found, key=lambda one: -one[1]))
 
 
@@ -149,19 +137,13 @@ def _told(column: Column, truth: Float, weights: Float) -> Float:
     apart = truth - share @ truth
     total = share @ np.square(apart)
     mass = np.bincount(codes, share)
-    between = np.array(
-        [
-            np.square(np.bincount(codes, share * one))
-            @ np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
-            for one in apart.T
-        ]
-    )
+    heavy = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+    between = np.array([np.square(np.bincount(codes, share * one)) @ heavy for one in apart.T])
     r2 = np.divide(between, total, out=np.zeros_like(total), where=total > 0)
     return 1.0 - (1.0 - r2) * (len(codes) - 1) / (len(codes) - groups)
 
 
 def _cut(column: Column, weights: Float) -> NDArray[np.intp]:
-    gone = column.missing
     if column.kind in ORDERED_KINDS:
         values = column.to_float()
         known = np.isfinite(values)
@@ -171,5 +153,5 @@ def _cut(column: Column, weights: Float) -> NDArray[np.intp]:
             cuts = np.unique(equal_parts(values[known], parts, weights[known]))
             codes[known] = 1 + np.searchsorted(cuts, values[known], side="right")
     else:
-        codes = np.where(gone, 0, 1 + column.codes)
+        codes = np.where(column.missing, 0, 1 + column.codes)
     return np.unique(codes, return_inverse=True)[1].astype(np.intp)

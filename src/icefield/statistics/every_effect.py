@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from icefield import validate
 from icefield.core.effects import Request, compute_effects
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.data.grid import DEFAULT_POINTS, MOST_AUTO
 from icefield.effect import Effect
-from icefield.errors import BudgetError, InputError, complaint, statement
+from icefield.errors import BudgetError, InputError
 from icefield.typing import Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 KINDS = ("pd", "ice", "ale")
 ALONE = {"ice": "ice(a, b)", "ale": "ale(a, b)"}  # what gives pairs of a kind
@@ -39,28 +37,27 @@ def every_effect(
     validate.choice("kind", kind, KINDS)
     validate.count("order", order)
     if order > 2:
-        raise InputError(complaint("order", "must be 1 or 2", order, "use partial_dependence(a, b, c)"))
+        raise InputError.about("order", "must be 1 or 2", order, "use partial_dependence(a, b, c)")
     if order == 2 and kind != "pd":
-        raise InputError(
-            complaint("order", f"must be 1 for kind={kind!r}", order, f"ask for pairs with {ALONE[kind]}")
-        )
+        told = f"must be 1 for kind={kind!r}"
+        raise InputError.about("order", told, order, f"ask for pairs with {ALONE[kind]}")
     validate.flag("spread", spread)
     singles = listed_features(features, study.model.columns, least=0)
     asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
     labels = [study.feature(f).label for f in singles]
     if len(set(labels)) != len(labels):
-        raise InputError(complaint("features", "names the same feature twice", singles))
+        raise InputError.about("features", "names the same feature twice", singles)
     if not asked:
-        raise InputError(complaint("features", f"must name at least {order} features", features))
+        raise InputError.about("features", f"must name at least {order} features", features)
     if kind == "ale":
         return dict(zip(labels, _local(study, singles, grid, rows, by)))
     if kind == "ice":
         kept = _kept(study, len(singles), grid, rows)
         request = Request(sets=asked, kind="ice", grid=grid, spread=True, kept=kept)
     else:
-        picked = study.chosen(rows)
+        own = study.chosen(rows)
         request = Request(
-            sets=asked, grid=grid, spread=spread, rows=picked.positions, sampled_from=picked.sampled_from
+            sets=asked, grid=grid, spread=spread, rows=own.positions, sampled_from=own.sampled_from
         )
     found = compute_effects(study.grouped(by), request)
     return {e.features[0] if order == 1 else e.features: e for e in found}
@@ -71,11 +68,8 @@ def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> 
 
     study.needs_rows("accumulated local effects")
     if grid is not None:
-        raise InputError(
-            complaint(
-                "grid", "is for kind='pd' and 'ice': ALE has bins", grid, "ask for ale(feature, bins=...)"
-            )
-        )
+        told = "is for kind='pd' and 'ice': ALE has bins"
+        raise InputError.about("grid", told, grid, "ask for ale(feature, bins=...)")
     found = []
     for one in ales(study.grouped(by), features, rows=rows):
         if not isinstance(one, Effect):
@@ -86,25 +80,13 @@ def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> 
 
 def _kept(study: Study, n_features: int, grid: Any, rows: Any) -> Positions:
     """Whose curves are kept; all features' together must fit the budget."""
-    kept = (
-        np.arange(study.sample.n_rows)
-        if rows is None
-        else validate.row_positions(rows, study.sample.n_rows, study.seed)
-    )
-    points = (
-        int(grid)
-        if isinstance(grid, (int, np.integer))
-        else DEFAULT_POINTS[1]
-        if grid is not None
-        else MOST_AUTO
-    )
+    n = study.sample.n_rows
+    kept = np.arange(n) if rows is None else validate.row_positions(rows, n, study.seed)
+    points = MOST_AUTO if grid is None else DEFAULT_POINTS[1]
+    points = int(grid) if isinstance(grid, (int, np.integer)) else points
     a_row, memory = 8 * len(study.model.outputs) * n_features * points, study.resources.memory
     if len(kept) * a_row > memory:
-        raise BudgetError(
-            statement(
-                f"{counted(len(kept))} individual curves of {counted(n_features)} features would take about "
-                f"{len(kept) * a_row / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
-                f"keep a sample of the curves with rows={max(1, memory // a_row)} (averages still use every row), or raise Explainer(memory=...)",
-            )
-        )  # fmt: skip
+        told = f"{counted(len(kept))} individual curves of {counted(n_features)} features would take about {len(kept) * a_row / 2**20:,.0f} MB"
+        hint = f"keep a sample of the curves with rows={max(1, memory // a_row)} (averages still use every row), or raise Explainer(memory=...)"
+        raise BudgetError.saying(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint)
     return kept

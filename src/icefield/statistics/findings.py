@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from icefield.core.prediction_level import prediction_level
+from icefield.core.study import Study
 from icefield.effect.data_support import Support
 from icefield.statistics.decision import Decision
 from icefield.statistics.fit_check import FitCheck
 from icefield.statistics.ice_statistics import ROUNDING
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
+from icefield.wording.sentences import summary_warning
 
 DRIVERS = 3  # features named
 TIED = 0.05  # of the largest movement: features nearer to it are as strong
 SHARING = 0.1  # of the largest movement: a feature that moves less takes no part
 MOSTLY = 0.5  # of all squared movement
-MANY, STANDS_OUT = (
-    30,
-    1.5,
-)  # of so many features none stands out that moves less than so many times their usual
+# Of so many features none stands out that moves less than so many times their usual.
+MANY, STANDS_OUT = 30, 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,28 +74,17 @@ def findings(
         even = len(taking_part) >= MANY and largest <= STANDS_OUT * usual
         if even or told < MOSTLY * float(np.square(movement).sum()):
             sharing = len(taking_part) - (0 if even else len(responding))
-    tied = (
-        sum(one.movement >= (1.0 - TIED) * responding[0].movement for one in responding) if responding else 0
-    )
-    return Findings(
-        study.rows.n_rows,
-        len(every),
-        same and largest == 0.0,
-        float(level.baseline[0]) if len(level.baseline) == 1 else None,
-        tuple(responding),
-        tied,
-        sharing,
-        even,
-        _caution(responding, fit, supports),
-    )
+    tied = sum(one.movement >= (1.0 - TIED) * responding[0].movement for one in responding)
+    constant = same and largest == 0.0
+    baseline = float(level.baseline[0]) if len(level.baseline) == 1 else None
+    caution, n_rows = _caution(responding, fit, supports), study.rows.n_rows
+    return Findings(n_rows, len(every), constant, baseline, tuple(responding), tied, sharing, even, caution)
 
 
 def _caution(
     responding: Sequence[Decision], fit: FitCheck | None, supports: Mapping[Any, Support | None]
 ) -> str:
     """The fit before the strongest feature's lack of support, and that before what its average hides."""
-    from icefield.wording.sentences import summary_warning
-
     if fit is not None and fit.caution:
         return fit.caution
     for one in responding[:DRIVERS]:

@@ -10,19 +10,17 @@ others, has most likely learned its rows by heart; and one that does not predict
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.sampling import equal_parts
 from icefield.statistics.fit_score import ranked_right
 from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
+from icefield.wording.fit import fit_caution, fit_words
 
 ROWS = 1_500  # that are learned from and scored
 LEAST_ROWS = 60
@@ -84,13 +82,9 @@ class FitCheck:
     @property
     def caution(self) -> str:
         """What to keep in mind before anything else, empty where there is nothing."""
-        from icefield.wording.fit import fit_caution
-
         return fit_caution(self)
 
     def __str__(self) -> str:
-        from icefield.wording.fit import fit_words
-
         return fit_words(self)
 
 
@@ -158,18 +152,12 @@ def drawn_folds(
     """Each row's cluster (itself, where there are none) and fold; folds have the same share of every class."""
     # Rows of a cluster know each other: they are learned from together, or scored together.
     groups = np.arange(len(rows)) if study.sample.clusters is None else study.sample.clusters[rows]
-    if study.sample.clusters is None and classes:
-        return groups, _stratified(truth, rng)
-    return groups, rng.permutation(int(groups.max()) + 1)[groups] % FOLDS
-
-
-def _stratified(truth: Float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Folds with the same share of every class."""
+    if study.sample.clusters is not None or not classes:
+        return groups, rng.permutation(int(groups.max()) + 1)[groups] % FOLDS
     kind = np.unique(truth, axis=0, return_inverse=True)[1].ravel()
-    order = np.lexsort((rng.random(len(truth)), kind))
     folds = np.empty(len(truth), dtype=np.intp)
-    folds[order] = np.arange(len(truth)) % FOLDS
-    return folds
+    folds[np.lexsort((rng.random(len(truth)), kind))] = np.arange(len(truth)) % FOLDS
+    return groups, folds
 
 
 def _ranked(truth: Float, predicted: Float, weights: Float) -> float:
@@ -180,11 +168,8 @@ def _ranked(truth: Float, predicted: Float, weights: Float) -> float:
 
 def _ranked_apart(truth: Float, predicted: Float, weights: Float, fold_of: NDArray[np.intp]) -> float:
     """The same within each fold, on average: folds have different means, which rank their rows."""
-    found = [
-        _ranked(truth[fold_of == f], predicted[fold_of == f], weights[fold_of == f])
-        for f in np.unique(fold_of)
-    ]
-    return float(np.mean(found))
+    folds = [fold_of == fold for fold in np.unique(fold_of)]
+    return float(np.mean([_ranked(truth[own], predicted[own], weights[own]) for own in folds]))
 
 
 def _square(apart: Float, weights: Float) -> Float:
@@ -197,9 +182,8 @@ def _square(apart: Float, weights: Float) -> Float:
 def _coded(study: Study, rows: NDArray[np.intp], truth: Float, weights: Float) -> list[NDArray[np.intp]]:
     """The model's columns, each in a few groups; of very many columns, those most associated with the target."""
     table = study.sample.table.take(rows)
-    found = [
-        codes for name in study.model.columns if (codes := column_groups(table.column(name))) is not None
-    ]
+    every = [column_groups(table.column(name)) for name in study.model.columns]
+    found = [codes for codes in every if codes is not None]
     return [found[place] for place in most_associated(found, truth, weights, COLUMNS)]
 
 
@@ -269,13 +253,10 @@ def _split_leaves(
     chosen: list[tuple[int, int] | None] = [None] * n_leaves
     for number, codes in enumerate(columns):
         size = int(codes.max()) + 1
-        cell = leaf * size + codes
-        mass = np.bincount(cell, weights, minlength=n_leaves * size).reshape(n_leaves, size).cumsum(axis=1)
-        sums = (
-            np.bincount(cell, weights * left, minlength=n_leaves * size)
-            .reshape(n_leaves, size)
-            .cumsum(axis=1)
+        by_cell = (
+            np.bincount(leaf * size + codes, w, minlength=n_leaves * size) for w in (weights, weights * left)
         )
+        mass, sums = (one.reshape(n_leaves, size).cumsum(axis=1) for one in by_cell)
         low, high = mass[:, :-1], mass[:, -1:] - mass[:, :-1]
         explained = np.square(sums[:, :-1]) / np.maximum(low, 1e-9)
         explained += np.square(sums[:, -1:] - sums[:, :-1]) / np.maximum(high, 1e-9)

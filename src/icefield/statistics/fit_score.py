@@ -7,19 +7,17 @@ is another question (`fit_check`). Means are of groups of rows and never of a fe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.sampling import PREDICTION_ROWS, choose_rows, equal_parts
 from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 LEAST_ROWS = 5  # of a group whose means are told: fewer would tell of single rows
 BIN_ROWS = 20  # of a group along the predictions, whose middle half is told too
@@ -162,12 +160,10 @@ def log_loss(seen: Observed) -> tuple[float, float] | None:
     if both is None:
         return None
     truth, predicted = both
-    share = seen.weights @ truth / seen.weights.sum()
-    own = (truth * predicted).sum(axis=1)
-    usual = truth @ share
     total = seen.weights.sum()
-    loss = -(seen.weights @ np.log(np.maximum(own, LEAST_PROBABILITY))) / total
-    return float(loss), float(-(seen.weights @ np.log(np.maximum(usual, LEAST_PROBABILITY))) / total)
+    each = (truth * predicted).sum(axis=1), truth @ (seen.weights @ truth / total)
+    own, usual = (float(-(seen.weights @ np.log(np.maximum(p, LEAST_PROBABILITY))) / total) for p in each)
+    return own, usual
 
 
 # --- means in groups ---------------------------------------------------------------------------------
@@ -190,7 +186,7 @@ def along_predictions(seen: Observed, output: int) -> Bins | None:
         for inside in _groups(codes, BIN_ROWS)
     ]
     low, high = np.array(middle).T
-    return Bins(found.at, found.rows, found.observed, found.predicted, low, high)
+    return replace(found, low=low, high=high)
 
 
 def along_feature(
@@ -206,16 +202,15 @@ def along_feature(
     known = np.isfinite(values)
     if between is not None:
         known &= (values >= between[0]) & (values <= between[1])
-    count = min(FEATURE_BINS, int(known.sum()) // LEAST_ROWS)
+    count = int(known.sum()) // LEAST_ROWS
     if count < 1:
         return None
-    distinct = np.unique(values[known])
+    cuts = np.unique(values[known])
+    few = len(cuts) <= min(2 * FEATURE_BINS, count)
+    if not few:
+        cuts = equal_parts(values[known], min(FEATURE_BINS, count), seen.weights[known])
     codes = np.full(len(values), -1, dtype=np.intp)
-    if len(distinct) <= min(2 * FEATURE_BINS, int(known.sum()) // LEAST_ROWS):
-        codes[known] = np.searchsorted(distinct, values[known])
-    else:
-        cuts = equal_parts(values[known], count, seen.weights[known])
-        codes[known] = np.searchsorted(cuts, values[known], side="right")
+    codes[known] = np.searchsorted(cuts, values[known], "left" if few else "right")
     return _means(codes, values, seen, output, LEAST_ROWS)
 
 

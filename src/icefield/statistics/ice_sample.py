@@ -119,13 +119,11 @@ class CurvedEffects:
             # A sample of our own choice is measured against the same predictions as everything else.
             level = prediction_level(study)
 
-            def measured(effect: Effect) -> Effect:
-                about = replace(
-                    effect.predictions, baseline=level.baseline, output_std=level.std, unit=level.unit
-                )
-                return replace(effect, predictions=about)
-
-            self._effects = [[measured(effect) for effect in one] for one in self._effects]
+            known: dict[str, Any] = {"baseline": level.baseline, "output_std": level.std, "unit": level.unit}
+            self._effects = [
+                [replace(effect, predictions=replace(effect.predictions, **known)) for effect in one]
+                for one in self._effects
+            ]
         self.note = f"{chosen.note}; rows={study.sample.n_rows} uses all" if chosen.note else ""
 
     def curve_bytes(self, number: int) -> int:
@@ -136,40 +134,30 @@ class CurvedEffects:
         """The features' effects with their curves, and as they may be kept: without, where all would take more of the budget."""
         room = self.curve_bytes(number) <= share * self._study.resources.memory
         for effect in self.each(number):
-            kept = effect.kept
-            if room or kept is None:
-                yield effect, effect
-            else:
-                yield effect, replace(effect, kept=replace(kept, individual=None))
+            without = effect.kept and replace(effect.kept, individual=None)
+            yield effect, effect if room else replace(effect, kept=without)
 
     def _bytes(self, number: int, effect: Effect) -> int:
         rows = self._kept[number][1].rows
         return 8 * effect.average.size * (0 if rows is None else len(rows))
 
-    def each(self, number: int, some: Sequence[int] | None = None) -> Iterator[Effect]:
-        """The features' effects with their curves, for one of what is wanted; `some` by their places."""
+    def each(self, number: int) -> Iterator[Effect]:
+        """The features' effects with their curves, for one of what is wanted."""
         effects = self._effects[number]
-        places = list(range(len(effects)) if some is None else some)
         if not self.apart:
-            yield from (effects[place] for place in places)
+            yield from effects
             return
+        places = list(range(len(effects)))
         kept = self._kept[number][1]
         table = self._study.sample.table.take(NO_ROWS if kept.rows is None else kept.rows)
-        every = np.arange(
-            table.n_rows
-        )  # one array for all questions: an engine then keeps the same rows' curves at once
+        # One array for all questions: an engine then keeps the same rows' curves at once.
+        every = np.arange(table.n_rows)
         while places:
             at_once = self._fitting([self._bytes(number, effects[place]) for place in places[:MOST_AT_ONCE]])
             block, places = places[:at_once], places[at_once:]
-            questions = [
-                Question(
-                    (self._features[place].axis(effects[place].grid[0], self._study.sample.table),),
-                    spread=False,
-                    rows=every,
-                    averaged=False,
-                )
-                for place in block
-            ]
+            whole = self._study.sample.table
+            axes = [self._features[place].axis(effects[place].grid[0], whole) for place in block]
+            questions = [Question((axis,), spread=False, rows=every, averaged=False) for axis in axes]
             answers = self._study.answers(questions, Block(table))
             for at, place in enumerate(block):
                 curves, answers[at].curves = answers[at].curves, None

@@ -106,13 +106,9 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
 
 
 class Bundle:
-    """One output's curves, and what they say together; what several measures start from is worked out once.
+    """One output's curves ``(rows, points)``, and what they say together; what several measures start from is worked out once.
 
-    Parameters
-    ----------
-    curves : ``(rows, points)``
-    weights : share of the data at each point
-    row_weights : the rows' weights; None where each counts alike
+    `weights` are shares of the data at each point, `row_weights` None where each row counts alike.
     """
 
     def __init__(self, curves: Float, weights: Float, row_weights: Float | None = None) -> None:
@@ -208,16 +204,16 @@ def row_shares(row_weights: Float | None, rows: int) -> Float:
     return row_weights / row_weights.sum()
 
 
-def leading_direction(rows: Float, steps: int = STEPS) -> Float:
+def leading_direction(rows: Float) -> Float:
     """The direction in which rows extend most (first right singular vector), by power iteration.
 
     A few matrix products settle it to the precision that signs and orders need; a full
     decomposition of a few hundred curves costs many times more.
     """
-    return _strongest(product(rows.T, rows), steps)
+    return _strongest(product(rows.T, rows))
 
 
-def _strongest(gram: Float, steps: int = STEPS) -> Float:
+def _strongest(gram: Float) -> Float:
     """The first eigenvector of a matrix of products."""
     largest = np.trace(gram)
     if not largest > 0:
@@ -225,20 +221,14 @@ def _strongest(gram: Float, steps: int = STEPS) -> Float:
     # Of the trace, the first eigenvalue is at least one share among as many as there are: its powers stay numbers.
     scaled = gram / largest
     direction = scaled[np.argmax(np.diagonal(scaled))]
-    for _ in range(steps):
+    for _ in range(STEPS):
         direction = scaled @ direction
     size = np.sqrt(direction @ direction)
     return direction / size if size > 0 else direction
 
 
 class RowGroups:
-    """The rows of a bundle of curves by groups of any column, worked out once for any number of bundles.
-
-    Parameters
-    ----------
-    row_values : column -> the rows' values
-    row_weights : the rows' weights; None where each counts alike
-    """
+    """The rows of a bundle of curves by groups of any column, worked out once for any number of bundles."""
 
     def __init__(self, row_values: Mapping[Any, NDArray[Any]], row_weights: Float | None = None) -> None:
         self.row_values, self.row_weights = row_values, row_weights
@@ -296,10 +286,8 @@ def group_codes(values: NDArray[Any], weights: Float | None = None) -> NDArray[n
     if values.dtype == object:
         gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
         lookup: dict[Any, int] = {}
-        codes = np.array(
-            [0 if g else lookup.setdefault(v, len(lookup)) for v, g in zip(values.tolist(), gone)],
-            dtype=np.intp,
-        )
+        found = [0 if g else lookup.setdefault(v, len(lookup)) for v, g in zip(values.tolist(), gone)]
+        codes = np.array(found, dtype=np.intp)
     else:
         gone = np.isnat(values) if values.dtype.kind in "mM" else ~np.isfinite(values.astype(np.float64))
         codes = np.zeros(len(values), dtype=np.intp)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import Feature, listed_features
 from icefield.data.grid import Grid
@@ -32,9 +33,6 @@ from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Backend, Float
 from icefield.wording.labels import model_quantity
 from icefield.wording.sentences import importance_words
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 REPEATS = 5
 MEASURES = ("movement", "curve_sd")
@@ -140,21 +138,12 @@ def importance(
     shuffled, loss_note = _shuffled(study, [made[name].asked for name in ranked], permutation, repeats, rows)
     columns = _columns(study, [(made[name], drawn[name], own[name]) for name in ranked], measure, weighted)
     if shuffled is not None:
-        columns["permutation"] = np.concatenate([more for more, _ in shuffled])
-        columns["permutation_std"] = np.concatenate([spread for _, spread in shuffled])
+        columns["permutation"], columns["permutation_std"] = map(np.concatenate, zip(*shuffled))
+    notes = _how_measures_differ(study, columns, list(made), weighted), made.note, loss_note, study.how
     return Importance(
         columns=columns,
         title=f"Importance for {model_quantity(study.naming, study.model)}: {_how(measure, weighted)}",
-        notes=tuple(
-            n
-            for n in (
-                _how_measures_differ(study, columns, list(made), weighted),
-                made.note,
-                loss_note,
-                study.how,
-            )
-            if n
-        ),
+        notes=tuple(filter(None, notes)),
         library=study.sample.table.library,
         naming=study.naming,
         effects={name: drawn[name] for name in ranked},
@@ -219,6 +208,8 @@ def _columns(
         "movement": np.array([r.movement for r in readings]),
         "curve_sd": np.concatenate([curve_importance(effect, weighted) for _, effect, _ in ranked]),
     }
+    spread = measures["curve_sd"]
+    shares = np.nan_to_num(spread) / max(float(np.nanmax(spread, initial=0.0)), 1e-300)  # of the largest
     return {
         "feature": labels_column([decision.feature for decision, _, _ in ranked for _ in outputs]),
         "output": labels_column([o for _ in ranked for o in outputs]),
@@ -228,18 +219,8 @@ def _columns(
         "strength": np.array([r.strength for r in readings]),
         "heterogeneity": np.array([np.nan if r.heterogeneity is None else r.heterogeneity for r in readings]),
         "direction": labels_column([r.direction for r in readings]),
-        "shape": labels_column(
-            [importance_words(r, s) for r, s in zip(readings, _shares(measures["curve_sd"]))]
-        ),
+        "shape": labels_column([importance_words(r, s) for r, s in zip(readings, shares)]),
     }
-
-
-def _shares(spread: Float) -> Float:
-    """Each spread as a share of the largest."""
-    return np.nan_to_num(spread) / max(float(np.nanmax(spread, initial=0.0)), 1e-300)
-
-
-# --- permutation -----------------------------------------------------------------------------------
 
 
 def _shuffled(
@@ -251,10 +232,8 @@ def _shuffled(
     observed, reason = observed_outputs(study)
     if observed is None:
         if wanted:
-            raise InputError(
-                f"Permutation importance compares predictions with observations, but {reason}. "
-                "Hint: pass y to Explainer, on the scale of the predictions."
-            )
+            told = f"Permutation importance compares predictions with observations, but {reason}."
+            raise InputError.saying(told, "pass y to Explainer, on the scale of the predictions")
         return None, "" if study.sample.y is None else f"no permutation importance: {reason}"
     n_rows = study.sample.n_rows
     used = validate.row_positions(min(PERMUTED_ROWS, n_rows) if rows is None else rows, n_rows, study.seed)
@@ -281,10 +260,8 @@ def permutation_importance(
     base = loss(interruptible(study.model, table))
     worse = []
     for _ in range(repeats):
-        if weights is None:
-            donors = rng.permutation(len(used))
-        else:
-            donors = rng.choice(len(used), len(used), p=weights / weights.sum())
+        n, share = len(used), None if weights is None else weights / weights.sum()
+        donors = rng.permutation(n) if share is None else rng.choice(n, n, p=share)
         donor = table.select(feature.columns).take(donors)
         shuffled = table.with_columns_of(feature.columns, donor)
         worse.append(loss(interruptible(study.model, shuffled)) - base)

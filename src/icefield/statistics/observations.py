@@ -6,14 +6,10 @@ probability. Where the two have no common scale (raw margins, decision functions
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from icefield.core.study import Study
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 
 def observed_outputs(study: Study) -> tuple[Float | None, str]:
@@ -26,7 +22,9 @@ def observed_outputs(study: Study) -> tuple[Float | None, str]:
         seen = {str(v) for v in np.unique(y.astype(str) if y.dtype == object else y).tolist()}
         if "probab" not in model.scale_label:
             return None, f"y cannot be compared with a {model.scale_label}"
-        if not seen <= set(labels) and not _two_classes(seen, labels):
+        # A probability of one class alone stands for two labels.
+        two = len(labels) == 1 and len(seen) <= 2 and labels[0] in seen
+        if not seen <= set(labels) and not two:
             return None, "y holds labels that are no outputs of the model"
         text = np.array([str(v) for v in y.tolist()], dtype=object)
         return np.stack([(text == str(o)).astype(np.float64) for o in model.outputs], axis=1), ""
@@ -38,17 +36,10 @@ def observed_outputs(study: Study) -> tuple[Float | None, str]:
         return None, "y does not hold numbers"
     if not np.isfinite(numbers).all():
         return None, "y holds missing or infinite values"
+    if numbers.ndim == 1 and len(model.outputs) > 1:
+        return None, "y has one column, the model several outputs"
     if numbers.ndim == 1:
-        return (
-            (numbers[:, None], "")
-            if len(model.outputs) == 1
-            else (None, "y has one column, the model several outputs")
-        )
+        return numbers[:, None], ""
     if numbers.shape[1] != len(model.all_outputs):
         return None, f"y has {numbers.shape[1]} columns, the model {len(model.all_outputs)} outputs"
     return numbers[:, list(model.selected)], ""
-
-
-def _two_classes(seen: set[str], labels: list[str]) -> bool:
-    """A probability of one class alone stands for two labels."""
-    return len(labels) == 1 and len(seen) <= 2 and labels[0] in seen

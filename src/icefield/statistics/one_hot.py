@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.frame import Column
 from icefield.sampling import PREDICTION_ROWS, choose_rows
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 EXPECTED = 12.0  # rows that would have two of the columns by chance; where none does, they exclude each other
 SEPARATORS = re.compile(r"[_=\-.:| \[]+")
@@ -74,12 +73,8 @@ def _candidates(names: list[Any]) -> list[list[Any]]:
         for end in range(len(parts) - 1, 0, -1):
             begin.setdefault("_".join(parts[:end]), []).append(name)
     alike = sorted((g for g in begin.values() if len(g) > 1), key=len, reverse=True)
-    beside = (
-        [names[i:j] for i in range(len(names)) for j in range(len(names), i + 1, -1)]
-        if len(names) <= 40
-        else []
-    )
-    return [*alike, *beside]
+    near = names if len(names) <= 40 else []
+    return [*alike, *(near[i:j] for i in range(len(near)) for j in range(len(near), i + 1, -1))]
 
 
 def _exclusive(flags: Sequence[NDArray[np.bool_]]) -> bool:
@@ -98,12 +93,8 @@ def _label(members: Sequence[Any], taken: Sequence[str]) -> str:
     """How all their names begin, or a name of no meaning."""
     if all(isinstance(name, str) for name in members):
         parts = [SEPARATORS.split(name) for name in members]
-        same = [words[0] for words in zip(*parts) if len(set(words)) == 1]
-        label = "_".join(same)
+        label = "_".join(words[0] for words in zip(*parts) if len(set(words)) == 1)
         if label and label not in taken:
             return label
-    label, number = UNNAMED, 1
-    while label in taken:
-        number += 1
-        label = f"{UNNAMED}{number}"
-    return label
+    labels = (f"{UNNAMED}{number}" if number > 1 else UNNAMED for number in count(1))
+    return next(label for label in labels if label not in taken)

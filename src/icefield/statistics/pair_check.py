@@ -11,20 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS
 from icefield.statistics.fit_check import COLUMNS, LEAST_ROWS, column_groups, drawn_folds, most_associated
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 SUPPORTED, UNSUPPORTED, UNCLEAR = "yes", "no", "unclear"
 ROWS = 5_000  # that are learned from and compared
@@ -34,6 +32,8 @@ WAVES = 8  # along an ordered column
 SURE = 2.5  # standard errors: of many pairs that are noise, hardly one is supported
 LEAST_KEPT = 0.25  # of the model's interaction: what rows confirm of it by less is something else
 SEEN_AT = 4.0  # standard errors that an interaction of the model's size would have: with less nobody can tell
+# One feature of a pair: rows' groups, functions of these, and how far each is expected to go.
+Side = tuple[NDArray[np.intp], Float, Float]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class PairCheck:
         self.clusters, self.fold_of = drawn_folds(study, self.rows, self.truth, classes, rng)
         self.folds = np.unique(self.fold_of)
         self._table = study.sample.table.take(self.rows)
-        self._known: dict[Any, tuple[NDArray[np.intp], Float, Float] | None] = {}
+        self._known: dict[Any, Side | None] = {}
 
     def tried(self, pair: Sequence[Feature], strength: Sequence[float]) -> list[Confirmed | None]:
         """One answer per output; `strength` is the model's interaction there, None where a pair cannot be tried."""
@@ -128,12 +128,13 @@ class PairCheck:
 
     def _design(self) -> tuple[Float, Float]:
         """Steps between a few groups of every column and, of numbers, a line within each; and how much each is held back."""
-        names = self._associated()
+        every = {name: self._codes(name) for name in self._study.model.columns}
+        known = {name: codes for name, codes in every.items() if codes is not None}
+        kept = most_associated(list(known.values()), self.truth, self.weights, COLUMNS)
+        names = [name for place, name in enumerate(known) if place in kept]
         parts, penalties = [], []
         for name in names:
-            codes, column = self._codes(name), self._table.column(name)
-            if codes is None:
-                continue
+            codes, column = known[name], self._table.column(name)
             steps = (codes[:, None] == np.arange(codes.max() + 1)).astype(np.float64)
             parts.append(steps)
             # As many rows' worth as there are columns: each explains its share of what is not noise, at most.
@@ -143,31 +144,19 @@ class PairCheck:
                 mass = np.maximum(self.weights @ steps, 1e-300)
                 value = value - ((self.weights * value) @ steps / mass)[codes]
                 spread = np.sqrt((self.weights * np.square(value)) @ steps / mass)
-                lines = (
-                    steps
-                    * np.divide(value, spread[codes], out=np.zeros_like(value), where=spread[codes] > 0)[
-                        :, None
-                    ]
-                )
+                slope = np.divide(value, spread[codes], out=np.zeros_like(value), where=spread[codes] > 0)
+                lines = steps * slope[:, None]
                 parts.append(lines)
                 penalties.append(np.full(lines.shape[1], 0.5 * len(names) * lines.shape[1]))
         if not parts:
             return np.zeros((len(self.rows), 1)), np.ones(1)
         return np.concatenate(parts, axis=1), np.concatenate(penalties)
 
-    def _associated(self) -> list[Any]:
-        """The columns of the additive part."""
-        every = {name: self._codes(name) for name in self._study.model.columns}
-        known = {name: codes for name, codes in every.items() if codes is not None}
-        kept = most_associated(list(known.values()), self.truth, self.weights, COLUMNS)
-        return [name for place, name in enumerate(known) if place in kept]
-
     def _codes(self, name: Any) -> NDArray[np.intp] | None:
         side = self._column_side(name)
         return None if side is None else side[0]
 
-    def _side(self, feature: Feature) -> tuple[NDArray[np.intp], Float, Float] | None:
-        """One feature of a pair: rows' groups, and functions of these with how far each is expected to go."""
+    def _side(self, feature: Feature) -> Side | None:
         if len(feature.columns) == 1:
             return self._column_side(feature.columns[0])
         parts = [codes for name in feature.columns if (codes := self._codes(name)) is not None]
@@ -177,16 +166,15 @@ class PairCheck:
         # Columns that are one feature have a level for each; others, together, too many values to learn from.
         return (codes, *_levels(int(codes.max()) + 1)) if codes.max() <= len(feature.columns) + 1 else None
 
-    def _column_side(self, name: Any) -> tuple[NDArray[np.intp], Float, Float] | None:
+    def _column_side(self, name: Any) -> Side | None:
         if name not in self._known:
             column = self._table.column(name)
-            codes = column_groups(column)
-            if codes is None:
-                self._known[name] = None
-            elif column.kind in ORDERED_KINDS and not self._study.naming.coded(name):
-                self._known[name] = (codes, *_waves(int(codes.max()) + 1, bool(column.missing.any())))
-            else:
-                self._known[name] = (codes, *_levels(int(codes.max()) + 1))
+            codes, found = column_groups(column), None
+            if codes is not None:
+                size = int(codes.max()) + 1
+                ordered = column.kind in ORDERED_KINDS and not self._study.naming.coded(name)
+                found = (codes, *(_waves(size, bool(column.missing.any())) if ordered else _levels(size)))
+            self._known[name] = found
         return self._known[name]
 
 
@@ -210,20 +198,13 @@ def _levels(size: int) -> tuple[Float, Float]:
 class _Surface:
     """Smooth interactions of two features: products of functions of each, without what is additive in the two."""
 
-    def __init__(
-        self,
-        first: tuple[NDArray[np.intp], Float, Float],
-        second: tuple[NDArray[np.intp], Float, Float],
-        weights: Float,
-    ) -> None:
+    def __init__(self, first: Side, second: Side, weights: Float) -> None:
         rows, columns = len(first[1]), len(second[1])
         self.cell = first[0] * columns + second[0]
         mass = np.bincount(self.cell, weights, minlength=rows * columns)
         products = np.einsum("ai,bj->abij", first[1], second[1]).reshape(rows * columns, -1)
         root = np.sqrt(mass)[:, None]
-        single = np.concatenate(
-            [np.repeat(np.eye(rows), columns, axis=0), np.tile(np.eye(columns), (rows, 1))], axis=1
-        )
+        single = np.hstack([np.repeat(np.eye(rows), columns, axis=0), np.tile(np.eye(columns), (rows, 1))])
         parts = np.linalg.lstsq(root * single, root * products, rcond=None)[0]
         self.products = products - single @ parts
         self.spread = mass @ np.square(self.products) / mass.sum()
@@ -252,6 +233,4 @@ def tried_pairs(
     size = {name: float(np.max(strength[name] / np.where(units > 0, units, np.inf))) for name in pairs}
     wanted = sorted((name for name in pairs if size[name] >= least), key=lambda name: -size[name])[:PAIRS]
     check = pair_check(study) if wanted else None
-    return (
-        {} if check is None else {name: check.tried(pairs[name], strength[name].tolist()) for name in wanted}
-    )
+    return {name: check.tried(pairs[name], strength[name].tolist()) for name in wanted} if check else {}

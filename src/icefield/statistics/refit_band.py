@@ -16,7 +16,7 @@ import numpy as np
 from icefield import validate
 from icefield.data.columns import object_array
 from icefield.effect import Effect, KeptCurves, Spread
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 
 
 def refit_band(
@@ -32,10 +32,9 @@ def refit_band(
     """
     members = list(effects.values())
     if len(members) < 2:
-        raise InputError(
-            complaint("members", "must be at least two refits for a spread between them", len(members),
-                      "fit the model to several draws of the data")
-        )  # fmt: skip
+        told = "must be at least two refits for a spread between them"
+        hint = "fit the model to several draws of the data"
+        raise InputError.about("members", told, len(members), hint)
     first = members[0]
     wanted = validate.probabilities(quantiles)
     curves = np.stack([effect.average for effect in members], axis=1)
@@ -47,20 +46,14 @@ def refit_band(
     )
     if left_out:
         why += f"; {len(left_out)} groups that not every refit has are left out"
+    names = object_array([str(name) for name in effects])
+    baseline, output_std = _mean([e.baseline for e in members]), _mean([e.output_std for e in members])
     return replace(
         first.averages_only(),
         average=curves.mean(axis=1),
         spread=Spread.of(curves, None, "refits", wanted),
-        kept=KeptCurves(
-            individual=curves,
-            rows=np.arange(len(members)),
-            row_values={"refit": object_array([str(name) for name in effects])},
-        ),
-        predictions=replace(
-            first.predictions,
-            baseline=_mean([e.baseline for e in members]),
-            output_std=_mean([e.output_std for e in members]),
-        ),
+        kept=KeptCurves(individual=curves, rows=np.arange(len(members)), row_values={"refit": names}),
+        predictions=replace(first.predictions, baseline=baseline, output_std=output_std),
         provenance=replace(first.provenance, n_rows=len(members), over="refits", why=why),
         groups={
             label: refit_band({name: e.groups[label] for name, e in effects.items()}, quantiles, groups=False)

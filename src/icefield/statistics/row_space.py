@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column, columns_at
-from icefield.statistics.combinations import Combinations, dense_codes, missing_among
+from icefield.statistics.combinations import Combinations, dense_codes, less_chance, missing_among
 from icefield.typing import Codes, Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 KEPT = 2  # other columns beside each moved feature
 LEAST = 0.10  # association below which a column says nothing about the feature
@@ -147,10 +145,8 @@ class Surroundings:
     def _dense(self) -> dict[Any, NDArray[np.int16]]:
         """All columns as groups, none of which is empty."""
         wide = len(self.columns) > AT_A_TIME  # then what leads to them would take more memory than the data
-        return {
-            name: dense_codes(Placed(one.column).codes if wide else one.codes)[0].astype(np.int16)
-            for name, one in self.columns.items()
-        }
+        each = {name: Placed(one.column) if wide else one for name, one in self.columns.items()}
+        return {name: dense_codes(one.codes)[0].astype(np.int16) for name, one in each.items()}
 
     @cached_property
     def _varying(self) -> frozenset[Any]:
@@ -231,8 +227,8 @@ class Surroundings:
             np.square(table, out=table)
             table /= expected
             for own, first, (_, groups) in zip(found, begin.tolist(), dense):
-                squared = np.add.reduceat(table[first : first + groups].sum(axis=0), start) / count
-                size = _less_chance(squared, groups, sizes, count)
+                squared = np.add.reduceat(table[first : first + groups].sum(axis=0), start)
+                size = less_chance(squared, groups, sizes, count)
                 own += [(names[i], float(size[i])) for i in np.flatnonzero(size >= LEAST)]
         return found
 
@@ -241,8 +237,10 @@ class Surroundings:
         """All coordinates that vary, centred, and the places of each column's."""
         parts, places, at = [np.zeros((len(self.rows), 0))], {}, 0
         for name, placed in self.columns.items():
-            block = placed.encoded
-            part = block[:, _frequent_coordinates(block)]
+            part = placed.encoded
+            if part.shape[1] > MOST_LEVELS:
+                frequent = np.argsort(-np.count_nonzero(part, axis=0), kind="stable")[:MOST_LEVELS]
+                part = part[:, np.sort(frequent)]
             part = part - part.mean(axis=0)
             part = part[:, part.std(axis=0) > 1e-12]
             parts.append(part)
@@ -283,13 +281,6 @@ class Surroundings:
         return guess, float(np.sqrt(explained))
 
 
-def _frequent_coordinates(block: Float) -> Any:
-    """All coordinates, or those of the most frequent levels where a column has very many."""
-    if block.shape[1] <= MOST_LEVELS:
-        return slice(None)
-    return np.sort(np.argsort(-np.count_nonzero(block, axis=0), kind="stable")[:MOST_LEVELS])
-
-
 def association(
     around: Surroundings, features: Sequence[Feature], beside: Sequence[Any] | None = None
 ) -> Association:
@@ -297,11 +288,8 @@ def association(
     moving = {column for feature in features for column in feature.columns}
     placed = [around.placed(feature) for feature in features]
     own = [one.encoded for one in placed]
-    blocks, names, ranges, at = list(own), [str(f.label) for f in features], [], 0
-    for block in own:
-        ranges.append((at, at + block.shape[1]))
-        at += block.shape[1]
-    kept: list[Any] = []
+    blocks, names, kept = list(own), [str(f.label) for f in features], []
+    ends = np.cumsum([block.shape[1] for block in own]).tolist()
     first_related: tuple[tuple[Any, float], ...] = ()
     correlation = 0.0
     for number, (feature, one) in enumerate(zip(features, placed)):
@@ -319,7 +307,7 @@ def association(
                 blocks.append(around.columns[name].encoded)
                 names.append(str(name))
     return Association(
-        np.concatenate(blocks, axis=1), tuple(ranges), tuple(names), tuple(placed), correlation, first_related,
+        np.concatenate(blocks, axis=1), tuple(zip([0, *ends], ends)), tuple(names), tuple(placed), correlation, first_related,
         _strangers(placed, [around.columns[name] for name in kept], around.alone),
     )  # fmt: skip
 
@@ -397,8 +385,7 @@ def _mid_ranks(values: Float, ranked: Float) -> Float:
     below, upto = np.searchsorted(ranked, values, "left"), np.searchsorted(ranked, values, "right")
     rank = 0.5 * (below + upto) / len(ranked)
     distinct, first = np.unique(ranked, return_index=True)
-    if len(distinct) > 1:
-        # Between two neighbouring data values a rank would not move: interpolate instead.
+    if len(distinct) > 1:  # between two neighbouring data values a rank would not move: interpolate instead
         last = np.append(first[1:], len(ranked))
         rank = np.interp(values, distinct, 0.5 * (first + last) / len(ranked))
         # In halves: the numbers may span more than a float does.
@@ -410,9 +397,3 @@ def _mid_ranks(values: Float, ranked: Float) -> Float:
 def _with_missing(rank: Float, gone: NDArray[np.bool_]) -> Float:
     """A rank and whether it is missing; a missing value stands apart from all known ones."""
     return np.column_stack([np.where(gone, 0.5, rank), np.where(gone, APART, 0.0)])
-
-
-def _less_chance(squared: Float, groups: int, others: NDArray[np.intp], rows: int) -> Float:
-    """The coefficient from the mean square contingency of a column of `groups` groups and others of `others`."""
-    left = np.maximum(0.0, squared - (groups - 1) * (others - 1) / max(1, rows - 1))
-    return np.asarray(left / (1.0 + left))

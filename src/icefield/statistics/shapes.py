@@ -69,30 +69,20 @@ def shape_of(x: Float, y: Float, weights: Float, noise: float = 0.0) -> Shape:
     rise, fall = _largest_rise(gy) / extent, _largest_rise(-gy) / extent
     direction = "increasing" if rise >= fall else "decreasing"
     reversal = min(rise, fall)
+    straight = linear >= THRESHOLDS["linear"] and cubic - linear <= THRESHOLDS["curvature"]
     name, turns_at = "monotone", None
     if reversal <= THRESHOLDS["dip"] and step >= THRESHOLDS["threshold"] and step > linear:
         name = "threshold"
-    elif (
-        reversal <= THRESHOLDS["forgiven"]
-        and linear >= THRESHOLDS["linear"]
-        and cubic - linear <= THRESHOLDS["curvature"]
-    ):
+    elif reversal <= THRESHOLDS["forgiven"] and straight:
         name = "linear"
     elif reversal > THRESHOLDS["turn"]:
         name, turns_at = _turning(gx, gy, extent)
         direction = "mixed"
     elif reversal * extent > max(THRESHOLDS["wiggle"] * extent, noise):
         name = "mostly monotone"
+    steps_at = steps_at if name == "threshold" else None
     return Shape(
-        name,
-        direction,
-        turns_at,
-        steps_at if name == "threshold" else None,
-        _busiest(x, y, direction),
-        linear,
-        cubic,
-        step,
-        reversal,
+        name, direction, turns_at, steps_at, _busiest(x, y, direction), linear, cubic, step, reversal
     )
 
 

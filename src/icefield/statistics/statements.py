@@ -63,12 +63,9 @@ class OutputCurves:
         """The same curves at the points that are values."""
         if not self.missing:
             return self
+        own = None if self.own is None else self.own[:, :-1]
         return replace(
-            self,
-            average=self.average[:-1],
-            weights=_shares(self.weights[:-1]),
-            own=None if self.own is None else self.own[:, :-1],
-            missing=False,
+            self, average=self.average[:-1], weights=_shares(self.weights[:-1]), own=own, missing=False
         )
 
     @cached_property
@@ -145,23 +142,9 @@ def _compared_with_thresholds(curves: OutputCurves, differ: float | None, agains
         if shape == "non-monotone" and strength < THRESHOLDS["formless"] * limit:
             limit *= THRESHOLDS["formless"]
             shape, direction, found = "flat", "none", None
-    hidden, differing = _told_of_rows(
-        size, every, shape == "flat" and every < limit, against or 0.0, curves.explained
-    )
-    return Judged(
-        shape=shape,
-        direction=direction,
-        strength=every,
-        known_strength=strength,
-        flat_limit=limit,
-        first=first,
-        last=last,
-        found=found,
-        differ=differ,
-        opposing=against,
-        hidden=hidden,
-        heterogeneous=differing,
-    )
+    flat = shape == "flat" and every < limit
+    told = _told_of_rows(size, every, flat, against or 0.0, curves.explained)
+    return Judged(shape, direction, every, strength, limit, first, last, found, differ, against, *told)
 
 
 def _told_of_rows(
@@ -220,9 +203,8 @@ def overturned(
     against = running_against(bundle.along, weights)
     strength = deviation(moved, curves.weights) / curves.unit
     seen: dict[tuple[str, str, bool, bool], None] = {}
-    for average, strong, size, share in zip(
-        moved, strength.tolist(), (differ / curves.unit).tolist(), against.tolist()
-    ):
+    sizes = strength.tolist(), (differ / curves.unit).tolist(), against.tolist()
+    for average, strong, size, share in zip(moved, *sizes):
         if strong < THRESHOLDS["flat"] and not curves.missing:  # then it is flat whatever else there is
             seen["flat", "none", *_told_of_rows(size, strong, True, share, curves.explained)] = None
         else:
@@ -252,23 +234,17 @@ def on_other_grids(curves: OutputCurves, said: Judged) -> dict[str, tuple[str, .
         return {}
     others: dict[str, dict[str, None]] = {}
     for at, near in _halves(len(curves.x)):
-        half = replace(
-            curves,
-            x=curves.x[at],
-            average=curves.average[at],
-            weights=np.asarray(np.bincount(near, curves.weights, minlength=len(at)), dtype=np.float64),
-            own=None if curves.own is None else curves.own[:, at],
-        )
+        own = None if curves.own is None else curves.own[:, at]
+        weights = np.asarray(np.bincount(near, curves.weights, minlength=len(at)), dtype=np.float64)
+        half = replace(curves, x=curves.x[at], average=curves.average[at], weights=weights, own=own)
         shape, direction = "flat", "none"
         if _strength(half.average, half.weights, half.unit) >= THRESHOLDS["flat"]:
             again = _compared_with_thresholds(half, half.differ, None)
             shape, direction = again.shape, again.direction
-        for name, now, then in (
-            ("shape", _kind(said.shape), _kind(shape)),
-            ("direction", said.direction, direction),
-        ):
-            if now != then:
-                others.setdefault(name, {})[then] = None
+        if _kind(said.shape) != _kind(shape):
+            others.setdefault("shape", {})[_kind(shape)] = None
+        if said.direction != direction:
+            others.setdefault("direction", {})[direction] = None
     return {name: tuple(seen) for name, seen in others.items()}
 
 
@@ -287,14 +263,10 @@ def near_threshold(curves: OutputCurves, said: Judged) -> dict[str, tuple[str, .
     unsure: dict[str, tuple[str, ...]] = {}
     if abs(said.known_strength / said.flat_limit - 1.0) < GRID_ERROR:
         unsure["shape"] = ("not flat" if said.shape == "flat" else "flat",)
+    flat = said.shape == "flat" and said.strength < said.flat_limit
     for factor in (1.0 - GRID_ERROR, 1.0 + GRID_ERROR):
-        hidden, differing = _told_of_rows(
-            factor * (said.differ or 0.0),
-            said.strength,
-            said.shape == "flat" and said.strength < said.flat_limit,
-            said.opposing or 0.0,
-            curves.explained,
-        )
+        size, against = factor * (said.differ or 0.0), said.opposing or 0.0
+        hidden, differing = _told_of_rows(size, said.strength, flat, against, curves.explained)
         if hidden != said.hidden:
             unsure["hidden"] = ("nothing hidden" if said.hidden else "curves differ",)
         if differing != said.heterogeneous:

@@ -9,25 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
 from icefield.data.columns import object_array
+from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.statistics.similarity import ComparedLevels, quantiles_of, similarity_orders
 from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
-    from icefield.data.features import Feature
 
 WORTH_THREADS = 500_000  # values of other columns by which levels are compared
 
@@ -79,8 +77,14 @@ class Cut:
 
     def steps(self, column: Column, weights: Float) -> Steps:
         """Where rows stand; rows without weight have no place."""
-        known = ~column.missing & (weights > 0)
-        return self._between(column, known) if self.ordered else self._at_levels(column, known)
+        nodes, place = self.nodes, self.placing(column, weights)(slice(None)).astype(np.intp)
+        known, at = place >= 0, np.maximum(place, 0)
+        if len(nodes) == 1:
+            return Steps(nodes, known, np.full((len(at), 1), -1), at[:, None], at)
+        if self.ordered:
+            return Steps(nodes, known, at[:, None], np.stack([at, at + 1], axis=1), at + 1, self.note)
+        step_of = np.stack([at - 1, np.where(at < len(nodes) - 1, at, -1)], axis=1)
+        return Steps(nodes, known, step_of, at[:, None], at, self.note)
 
     @property
     def on_levels(self) -> bool:
@@ -113,45 +117,12 @@ class Cut:
         place = {level: number for number, level in enumerate(self.nodes.tolist())}
         return np.array([*(place.get(level, -1) for level in column.levels.tolist()), -1], np.int32)
 
-    def _between(self, column: Column, known: NDArray[np.bool_]) -> Steps:
-        values, nodes = column.values, self.nodes
-        if column.kind == "float":
-            known = known & np.isfinite(values)
-        known[known] = (values[known] >= nodes[0]) & (values[known] <= nodes[-1])
-        if len(nodes) == 1:
-            return _constant(nodes, known)
-        bin_of = np.zeros(len(values), dtype=np.intp)
-        bin_of[known] = np.clip(np.searchsorted(nodes, values[known], side="left") - 1, 0, len(nodes) - 2)
-        return Steps(
-            nodes, known, bin_of[:, None], np.stack([bin_of, bin_of + 1], axis=1), bin_of + 1, self.note
-        )
-
-    def _at_levels(self, column: Column, known: NDArray[np.bool_]) -> Steps:
-        at = np.where(known, self._level_places(column).astype(np.intp)[column.codes], -1)
-        known = known & (at >= 0)
-        if len(self.nodes) == 1:
-            return _constant(self.nodes, known)
-        at = np.where(known, at, 0)
-        step_of = np.stack([at - 1, np.where(at < len(self.nodes) - 1, at, -1)], axis=1)
-        return Steps(self.nodes, known, step_of, at[:, None], at, self.note)
-
-
-def feature_steps(study: Study, feature: Feature, bins: Any, order: Any, weights: Float) -> Steps:
-    """Cut a feature into steps, and place the study's own rows; `weights` has one for each of them."""
-    cut = feature_cut(study, feature, bins, order, ColumnValues(study.column(feature), weights))
-    return cut.steps(study.column(feature), weights)
-
 
 def feature_cut(study: Study, feature: Feature, bins: Any, order: Any, described: ColumnValues) -> Cut:
     """Cut a feature into steps.
 
-    Parameters
-    ----------
-    study : the model and its data
-    feature : what is cut
-    bins : for numbers and times, the number of quantile bins or the edges
-    order : for categories, ``"similarity"``, orders that `similar_levels` found, ``"given"`` or the levels in order
-    described : the feature's values and their weights
+    `bins` are, for numbers and times, the number of quantile bins or the edges; `order`, for categories, is ``"similarity"``, orders
+    that `similar_levels` found, ``"given"`` or the levels in order.
     """
     if feature.kind in ORDERED_KINDS:
         return _binned(feature, bins, described)
@@ -176,13 +147,8 @@ def _binned(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
         return Cut(nodes, True, note)
     nodes = np.unique(given_values(bins, column))
     if len(nodes) < 2:
-        raise InputError(complaint("bins", "must hold at least two edges", bins, "write bins=40"))
+        raise InputError.about("bins", "must hold at least two edges", bins, "write bins=40")
     return Cut(nodes, True)
-
-
-def _constant(nodes: NDArray[Any], known: NDArray[np.bool_]) -> Steps:
-    at = np.zeros((len(known), 1), dtype=np.intp)
-    return Steps(nodes, known, at - 1, at, at[:, 0])
 
 
 def _levelled(study: Study, feature: Feature, order: Any, described: ColumnValues) -> Cut:
@@ -230,9 +196,8 @@ def _by_similarity(
     """Levels in an order in which neighbours are alike; it is looked for where it was not found before."""
     column = study.column(feature)
     is_whole = described.column is column
-    ranked, compared = (
-        found or similar_levels(study, [feature], described.weights if is_whole else None)
-    ).get(feature, (np.zeros(0, np.intp), 0))
+    found = found or similar_levels(study, [feature], described.weights if is_whole else None)
+    ranked, compared = found.get(feature, (np.zeros(0, np.intp), 0))
     note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
     if not is_whole:
         note += f" in {counted(study.sample.n_rows)} rows"
@@ -247,13 +212,12 @@ def _by_similarity(
 
 def _listed_levels(feature: Feature, column: Column, order: Any) -> Positions:
     if isinstance(order, str) or not hasattr(order, "__iter__"):
-        raise InputTypeError(complaint("level_order", "must be 'similarity', 'given' or the levels", order))
+        raise InputTypeError.about("level_order", "must be 'similarity', 'given' or the levels", order)
     lookup = {level: code for code, level in enumerate(column.levels.tolist())}
     wanted = list(order)
     unknown = [level for level in wanted if level not in lookup]
     if unknown or len(set(wanted)) != len(wanted):
-        raise InputError(
-            complaint("level_order", f"must list levels of {feature.label!r}, each once", wanted,
-                      f"levels are {column.levels.tolist()[:10]}")
-        )  # fmt: skip
+        told = f"must list levels of {feature.label!r}, each once"
+        hint = f"levels are {column.levels.tolist()[:10]}"
+        raise InputError.about("level_order", told, wanted, hint)
     return np.array([lookup[level] for level in wanted], dtype=np.intp)

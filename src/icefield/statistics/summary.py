@@ -8,39 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.core.prediction_level import prediction_level
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Drawable, Effect
 from icefield.effect.data_support import Support
-from icefield.errors import BudgetError, statement
+from icefield.errors import BudgetError
 from icefield.progress import Progress
-from icefield.statistics.ale import ales_beforehand
 from icefield.statistics.decision import Decisions, decisions_beside
 from icefield.statistics.findings import findings
 from icefield.statistics.fit_check import FitCheck, fit_check
 from icefield.statistics.ice_sample import Curved
 from icefield.statistics.reading import Reading
-from icefield.statistics.support import (
-    GRID_POINTS,
-    REFERENCE_ROWS,
-    pd_ale_disagreement,
-    support_of,
-    surroundings,
-)
+from icefield.statistics.support import expect_disagreements, pd_ale_disagreement, support_of, surroundings
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.wording.labels import model_quantity
 from icefield.wording.overview import opening_text
 from icefield.wording.sentences import enumerated, shape_words, summary_warning, unsupported_words
 from icefield.wording.values import few_digits
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 MOST_PAIRS = 4_000_000  # of a feature and a column that are looked at for associations
 LEAST_SUPPORTED = 100  # features that are compared with all columns, however many these are
@@ -80,9 +71,7 @@ class Summary(Drawable, ResultTable):
 
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            name: values for name, values in self.columns.items() if name not in ("interaction", "warning")
-        }
+        return {name: own for name, own in self.columns.items() if name not in ("interaction", "warning")}
 
     def _drawn(self, **options: Any) -> Any:
         """Small multiples of the features' effects, most important first."""
@@ -112,9 +101,7 @@ def summary(
             progress.advance()
     if study.background == "data":
         doubtful = [name for name, support in found.items() if support.doubtful]
-        # All their ALEs from one walk.
-        few = min(2 * REFERENCE_ROWS, study.sample.n_rows)
-        ales_beforehand(study, [made[name].asked for name in doubtful], bins=GRID_POINTS, rows=few)
+        expect_disagreements(study, [made[name].asked for name in doubtful])
         for name in doubtful:
             other = pd_ale_disagreement(study, effects[name], made[name].asked)
             found[name] = replace(found[name], disagreement=other)
@@ -135,14 +122,11 @@ def _check_fits(n_features: int, memory: int) -> None:
     """Refuse so many features that what is kept of them would take the machine's memory."""
     size, fitting = n_features * A_FEATURE, max(LEAST_SUPPORTED, BUDGETS * memory // A_FEATURE)
     if n_features > fitting:
-        raise BudgetError(
-            statement(
-                f"A summary of {counted(n_features)} features would take about {size / 2**20:,.0f} MB, over {BUDGETS} times the budget of "
-                f"{memory / 2**20:,.0f} MB.",
-                f"choose some features, such as the first of importance(), with features=[...] (about {counted(fitting)} fit), "
-                "or raise Explainer(memory=...)",
-            )
-        )  # fmt: skip
+        told = f"A summary of {counted(n_features)} features would take about {size / 2**20:,.0f} MB"
+        some = f"such as the first of importance(), with features=[...] (about {counted(fitting)} fit)"
+        budget = f"over {BUDGETS} times the budget of {memory / 2**20:,.0f} MB."
+        hint = f"choose some features, {some}, or raise Explainer(memory=...)"
+        raise BudgetError.saying(f"{told}, {budget}", hint)
 
 
 def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: str) -> Summary:
@@ -169,19 +153,12 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
     warnings = tuple(f"{study.naming.name(name)}: {text}" for name, text in warned.items() if text)
     warnings = (*((fit.caution,) if fit is not None and fit.caution else ()), *warnings)
     opening = opening_of(study, made, fit, {name: effect.support for name, effect in effects.items()})
-    notes = (
-        opening,
-        *(f"! {w}" for w in warnings),
-        *_per_output(made),
-        unsupported_words(said),
-        note,
-        *_about_all(study, fit),
-        study.how,
-    )
+    about = opening, *(f"! {w}" for w in warnings), *_per_output(made), unsupported_words(said)
+    notes = (*about, note, *_about_all(study, fit), study.how)
     return Summary(
         columns=columns,
         title=f"{study!r}",
-        notes=tuple(n for n in notes if n),
+        notes=tuple(filter(None, notes)),
         library=study.sample.table.library,
         naming=study.naming,
         effects=effects,
@@ -204,9 +181,8 @@ def opening_of(
 ) -> str:
     """The opening, the same in a summary, in a report and in the shell."""
     unit = study.naming.target_unit if study.model.scale_label == "prediction" else ""
-    return opening_text(
-        findings(study, made, fit, supports), model_quantity(study.naming, study.model), unit or ""
-    )
+    what = model_quantity(study.naming, study.model)
+    return opening_text(findings(study, made, fit, supports), what, unit or "")
 
 
 def _per_output(made: Decisions) -> Iterator[str]:

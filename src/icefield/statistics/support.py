@@ -17,17 +17,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.effect import Effect
 from icefield.effect.data_support import THRESHOLDS, Support
 from icefield.errors import InputError
+from icefield.statistics.ale import ale, ales_beforehand
 from icefield.statistics.combinations import TOGETHER, Impossible, in_gaps, joint_partners
+from icefield.statistics.ice_statistics import deviation, output_unit, point_weights, shown_points
 from icefield.statistics.one_hot import one_hot_group_of
 from icefield.statistics.row_space import (
     LEAST,
@@ -39,10 +42,6 @@ from icefield.statistics.row_space import (
     ranks_among,
 )
 from icefield.typing import Float
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
-
 
 REFERENCE_ROWS = 1_000  # rows that stand for the data
 MOVED_ROWS = 200  # rows that are moved
@@ -113,21 +112,15 @@ def _support_of(
     at = [_looked_at(values) for values in grid]
     points = [g[i] for g, i in zip(grid, at)]
     never = [around.combinations.impossible(f, values) for f, values in zip(features, points)]
-    share = _shares(space, points, n_moved, never)
-    share = _spread_out(share, at, grid, features)
-    for axis, (one, values) in enumerate(zip(space.found.placed, grid)):
-        share = np.moveaxis(share, axis, 0)
-        share[_in_gaps(one, values)] = 0.0
-        share = np.moveaxis(share, 0, axis)
+    share = _spread_out(_shares(space, points, n_moved, never), at, grid, features)
     found = space.found
+    for axis, (one, values) in enumerate(zip(found.placed, grid)):
+        np.moveaxis(share, axis, 0)[_in_gaps(one, values)] = 0.0
     low = share < THRESHOLDS["low"]
     columns = [study.column(feature) for feature in features]
     usual, area = (_area(grid, columns, weight, tails) for tails in (False, True))
-    details: dict[str, Any] = {
-        "neighbours": NEIGHBOURS,
-        "coordinates": found.names,
-        "stretch": float(area[low].sum()),
-    }
+    stretch = float(area[low].sum())
+    details: dict[str, Any] = {"neighbours": NEIGHBOURS, "coordinates": found.names, "stretch": stretch}
     whole = one_hot_group_of(study, [c for f in features for c in f.columns]) if len(features) == 1 else None
     if whole is not None:
         details["one_hot"] = {whole[0]: list(whole[1])}
@@ -160,10 +153,8 @@ def _reference_rows(study: Study) -> NDArray[np.intp]:
     reached = np.cumsum(study.sample.weights)
     count = min(REFERENCE_ROWS, int(reached[-1] ** 2 / np.square(study.sample.weights).sum() + 1e-9))
     places = (np.arange(count) + rng.random(count)) * (reached[-1] / count)
-    drawn = np.minimum(
-        np.searchsorted(reached, places, side="right"), np.flatnonzero(study.sample.weights > 0)[-1]
-    )
-    return rng.permutation(drawn)
+    last = np.flatnonzero(study.sample.weights > 0)[-1]
+    return rng.permutation(np.minimum(np.searchsorted(reached, places, side="right"), last))
 
 
 def rows_inside(
@@ -179,11 +170,8 @@ def rows_inside(
 
     `usual` rows are those that everything is said from: what surrounds them is worked out once for all features.
     """
-
-    def made() -> Surroundings:
-        return Surroundings(study, rows)
-
-    around = _remembered(study, ("surroundings", rows.tobytes()), made) if usual else made()
+    most = REMEMBERED if usual else 0
+    around = _remembered(study, ("surroundings", rows.tobytes()), lambda: Surroundings(study, rows), most)
     space, at = _telling_space(around, [feature]), _looked_at(grid)
     never = around.combinations.impossible(feature, grid[at])
     inside = np.stack([one for _, one in space.moved(some, [grid[at]])], axis=1)
@@ -196,23 +184,20 @@ def rows_inside(
 def moved_inside(
     study: Study, features: Sequence[Feature], places: NDArray[np.intp]
 ) -> Callable[[Sequence[NDArray[Any]]], NDArray[np.bool_]]:
-    """Tells whether rows still look like data, each moved to a point of its own.
+    """Tells whether rows, by their places among those of `surroundings`, still look like data, each moved to a point of its own.
 
-    Parameters
-    ----------
-    study : the model and its data
-    features : those that move
-    places : the rows, by their places among those of `surroundings`
-
-    Returns
-    -------
-    A function of the features' values: for each one per row, or one for all.
+    The answer is a function of the features' values: for each one per row, or one for all.
     """
     around = surroundings(study)
     # One column at a time: of all sets of several there are too many to keep.
     most = SPACES if len(features) == 1 else 0
     space = _remembered(study, ("telling space", *features), lambda: _telling_space(around, features), most)
+    return _inside(around, space, features, places)
 
+
+def _inside(
+    around: Surroundings, space: _Space, features: Sequence[Feature], places: NDArray[np.intp]
+) -> Callable[[Sequence[NDArray[Any]]], NDArray[np.bool_]]:
     def inside_at(values: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
         rows = space.found.matrix[places]
         for one, placed, (low, high) in zip(values, space.found.placed, space.found.own_columns):
@@ -229,37 +214,15 @@ def moved_inside(
 
 
 def row_inside(study: Study, row: int, features: Sequence[Feature]) -> Callable[[Sequence[Any]], bool]:
-    """Tells whether one row of the sample still looks like data once some of its features have other values.
+    """Tells whether one row of the sample still looks like data once some of its features have other values; without any, it is data.
 
-    Parameters
-    ----------
-    study : the model and its data
-    row : its position in the sample
-    features : those that are changed; without any, the row is data
-
-    Returns
-    -------
-    A function of what each of these takes, as one-element arrays: a drag asks about many values of the same.
+    The answer is a function of what each of these takes, as one-element arrays: a drag asks about many values of the same.
     """
     if not features:
         return lambda values: True
     around = Surroundings(study, np.append(_reference_rows(study), row))
-    place = np.array([len(around.rows) - 1])
-    space = _telling_space(around, features)
-
-    def inside_at(values: Sequence[Any]) -> bool:
-        moved = space.found.matrix[place]
-        inside = True
-        for feature, one, placed, (low, high) in zip(
-            features, values, space.found.placed, space.found.own_columns
-        ):
-            moved[:, low:high] = ranks_among(one, placed)
-            never = around.combinations.impossible(feature, one)
-            inside &= never is None or not bool(never.rows[0, place[0]])
-            inside &= not bool(_in_gaps(placed, one)[0])
-        return inside and bool(space.inside(moved)[0])
-
-    return inside_at
+    inside = _inside(around, _telling_space(around, features), features, np.array([len(around.rows) - 1]))
+    return lambda values: bool(inside(values)[0])
 
 
 def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
@@ -310,11 +273,9 @@ class _Space:
 
     def told_apart(self) -> float:
         """Share of rows that are seen to be no data when they are given another row's value."""
-        rows = self.found.matrix[:MOVED_ROWS].copy()
-        high = self.found.own_columns[-1][1]
-        rows[:, :high] = np.roll(self.found.matrix[:, :high], len(self.found.matrix) // 2, axis=0)[
-            : len(rows)
-        ]
+        every, high = self.found.matrix, self.found.own_columns[-1][1]
+        rows = every[:MOVED_ROWS].copy()
+        rows[:, :high] = np.roll(every[:, :high], len(every) // 2, axis=0)[: len(rows)]
         return float(1.0 - self.inside(rows).mean())
 
 
@@ -399,9 +360,8 @@ def _area(
                 width = np.zeros(len(values))
                 width[order] = np.diff(np.concatenate([at[:1], 0.5 * (at[1:] + at[:-1]), at[-1:]]))
                 reached = np.cumsum(mass[order])
-                inner = order[
-                    (reached > TAIL * reached[-1]) & (reached - mass[order] < (1 - TAIL) * reached[-1])
-                ]
+                before, (low, high) = reached - mass[order], reached[-1] * np.array([TAIL, 1 - TAIL])
+                inner = order[(reached > low) & (before < high)]
                 if not tails and width[inner].sum() > 0:
                     central = width[inner].sum() / max(mass[inner].sum(), 1e-300)
                     outer = np.setdiff1d(order, inner, assume_unique=True)
@@ -429,10 +389,7 @@ def _neighbour_distance(data: Float, skip: NDArray[np.bool_]) -> Float:
 
 
 def _spread_out(
-    share: Float,
-    at: Sequence[NDArray[np.intp]],
-    grid: Sequence[NDArray[Any]],
-    features: Sequence[Feature],
+    share: Float, at: Sequence[NDArray[np.intp]], grid: Sequence[NDArray[Any]], features: Sequence[Feature]
 ) -> Float:
     """From the points looked at to all points of the grid: between neighbours linearly, levels from the nearest."""
     for axis, (seen, values, feature) in enumerate(zip(at, grid, features)):
@@ -452,9 +409,6 @@ def pd_ale_disagreement(study: Study, effect: Effect, feature: Any) -> Float:
 
     Both are centred over the data first: where features are independent the two agree up to a constant.
     """
-    from icefield.statistics.ale import ale
-    from icefield.statistics.ice_statistics import deviation, output_unit, point_weights, shown_points
-
     rows = min(2 * REFERENCE_ROWS, study.sample.n_rows)
     local = ale(study, feature, bins=GRID_POINTS, rows=rows)  # few bins: little noise in each
     shown = shown_points(effect)
@@ -472,6 +426,11 @@ def pd_ale_disagreement(study: Study, effect: Effect, feature: Any) -> Float:
         larger = max(larger, 0.1 * output_unit(effect, o))
         out[o] = float(deviation(curve[known] - other[known], w)) / larger
     return out
+
+
+def expect_disagreements(study: Study, features: Sequence[Any]) -> None:
+    """Work out together the ALEs that `pd_ale_disagreement` will ask for of these features."""
+    ales_beforehand(study, features, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.sample.n_rows))
 
 
 def ale_at(local: Effect, output: int, grid: NDArray[Any]) -> Float:

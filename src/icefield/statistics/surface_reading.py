@@ -17,9 +17,8 @@ def read_surface(effect: Effect, output: int) -> Reading:
     surface = effect.average[output]
     shown = tuple(shown_points(effect, axis) for axis in range(effect.n_features))
     surface = surface[shown]
-    weight = np.ones_like(surface) if effect.weight is None else effect.weight[shown]
-    if weight.sum() <= 0:
-        weight = np.ones_like(surface)
+    known = effect.weight is not None and effect.weight[shown].sum() > 0
+    weight = np.asarray(effect.weight)[shown] if known else np.ones_like(surface)
     # Cells without data still belong to the surface: half the weight is even.
     weight = 0.5 * weight / weight.sum() + 0.5 / weight.size
     weight = np.where(np.isfinite(surface), weight, 0.0)

@@ -9,7 +9,7 @@ needs and say which columns people see first.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -158,19 +158,15 @@ def table_text(title: str, columns: Mapping[str, NDArray[Any]], notes: Sequence[
 def table_html(title: str, columns: Mapping[str, NDArray[Any]], notes: Sequence[str]) -> str:
     """The same for notebooks; every text is escaped."""
     aligned = ["right" if _numeric(values) else "left" for values in columns.values()]
-    head = "".join(
-        f'<th style="text-align: {side}; padding: 0.25em 0.6em">{escape(name)}</th>'
-        for side, name in zip(aligned, columns)
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td style="text-align: {side}; padding: 0.25em 0.6em">{escape(text)}</td>'
-            for side, text in zip(aligned, row)
+
+    def line(cell: str, texts: Iterable[str]) -> str:
+        return "".join(
+            f'<{cell} style="text-align: {side}; padding: 0.25em 0.6em">{escape(text)}</{cell}>'
+            for side, text in zip(aligned, texts)
         )
-        + "</tr>"
-        for row in _rows(columns)
-    )
+
+    head = line("th", columns)
+    body = "".join(f"<tr>{line('td', row)}</tr>" for row in _rows(columns))
     said = "<br>".join(escape(note) for note in (*_left_out(columns), *notes))
     return (
         f"<p><b>{escape(title)}</b></p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

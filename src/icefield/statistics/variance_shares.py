@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from icefield.core.study import Study
+from icefield.data.features import feature_column
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.effect import Effect
 from icefield.sampling import choose_rows
@@ -22,10 +23,6 @@ from icefield.statistics.fit_score import observed, predictions_of
 from icefield.statistics.ice_statistics import shown_points
 from icefield.statistics.interactions import summed_rows
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
-from icefield.data.features import feature_column
 
 ROWS = 5_000  # at which curves are summed
 NOTHING = 1e-12  # of the predictions' variance: rounding
@@ -71,12 +68,12 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
     pairs, pair_rows = np.zeros_like(alone), 0
     found = made.pairs
     if found is not None and found.pure is not None:
-        own = _pair_rows(study, found.n_evaluated)
-        at, heavy, first = (
-            predictions_of(study, own),
-            study.sample.row_weights(own),
-            _summed(study, made.values(), own),
-        )
+        # The rows at which pairs were evaluated and summed: out of all, or out of the sample that was crossed.
+        own, size = np.arange(study.sample.n_rows), found.n_evaluated
+        chosen = choose_rows(size, len(own), study.seed).positions
+        own = (own if chosen is None or size >= len(own) else chosen)[summed_rows(size)]
+        at, heavy = predictions_of(study, own), study.sample.row_weights(own)
+        first = _summed(study, made.values(), own)
         before = _explained(at, [first], heavy)
         after = _explained(at, [first, found.pure.T], heavy)
         # Of what the curves leave, the pairs explain the same share at all rows as at theirs.
@@ -93,13 +90,6 @@ def _rows(study: Study) -> Positions:
         return np.sort(np.random.default_rng(study.seed).permutation(seen.rows)[:ROWS])
     chosen = choose_rows(None, study.sample.n_rows, study.seed, ROWS).positions
     return np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen)
-
-
-def _pair_rows(study: Study, evaluated: int) -> Positions:
-    """The rows at which pairs were evaluated and summed: out of all, or out of the sample that was crossed."""
-    chosen = choose_rows(evaluated, study.sample.n_rows, study.seed).positions
-    rows = np.arange(study.sample.n_rows) if evaluated >= study.sample.n_rows or chosen is None else chosen
-    return rows[summed_rows(evaluated)]
 
 
 def _summed(study: Study, made: Iterable[Decision], rows: Positions) -> Float:
@@ -130,11 +120,10 @@ def at_own_values(effect: Effect, column: Column) -> Float:
         own = np.array([place.get(level, -1) for level in column.levels.tolist()], dtype=np.intp)
         codes = own[column.codes[known]]
         out[:, known] = np.where(codes >= 0, average[:, np.maximum(codes, 0)], average.mean(axis=1)[:, None])
-    if len(grid) < len(effect.grid[0]):  # a missing value has a point of its own
-        out[:, ~known] = effect.average[:, -1:]
-    else:
-        out[:, ~known] = average.mean(axis=1)[:, None]
-    return out - average.mean(axis=1)[:, None]
+    mean = average.mean(axis=1)[:, None]
+    # A missing value has a point of its own, or none.
+    out[:, ~known] = effect.average[:, -1:] if len(grid) < len(effect.grid[0]) else mean
+    return out - mean
 
 
 def _variance(values: Float, weights: Float) -> Float:

@@ -32,14 +32,10 @@ def fit_caution(check: FitCheck) -> str:
     held_out = score_text(check, check.carried)
     known = f"{score} on these rows; a small model reaches {held_out} on rows it has not seen"
     if check.score <= check.chance:
-        return (
-            f"{known}, and so many columns explain as much by chance. "
-            "The effects may be noise: look at rows the model has not seen"
-        )
-    return (
-        f"{known}. If these are training rows, the model is overfitted and its effects may be noise: "
-        "look at rows it has not seen"
-    )
+        chance = "so many columns explain as much by chance. The effects may be noise"
+        return f"{known}, and {chance}: look at rows the model has not seen"
+    overfitted = "the model is overfitted and its effects may be noise"
+    return f"{known}. If these are training rows, {overfitted}: look at rows it has not seen"
 
 
 def fit_words(check: FitCheck) -> str:

@@ -77,12 +77,8 @@ def with_unit(naming: Naming, scale_label: str, what: str) -> str:
 
 def feature_label(naming: Naming, feature: Any, limit: int = NAME_LIMIT) -> str:
     """A feature on its axis: its name, with its unit."""
-    unit = naming.unit(feature)
-    return (
-        f"{name_text(naming.name(feature), limit)} ({name_text(unit, 40 if feature in naming.zones else 20)})"
-        if unit
-        else name_text(naming.name(feature), limit)
-    )
+    unit, name = naming.unit(feature), name_text(naming.name(feature), limit)
+    return f"{name} ({name_text(unit, 40 if feature in naming.zones else 20)})" if unit else name
 
 
 def value_label(effect: Effect, output: int | None) -> str:
@@ -119,19 +115,12 @@ def reference_text(effect: Effect) -> str:
     if isinstance(effect.reference, str) and effect.reference == "mean":
         return "its\u00a0mean"
     values: Any = effect.reference if effect.n_features > 1 else (effect.reference,)
-    pairs = zip(effect.features, values)
+    naming, pairs = effect.naming, zip(effect.features, values)
+    texts = [
+        (naming.name(f), named_value(v, naming, f, lambda value: shown_value(value, 20))) for f, v in pairs
+    ]
     # Held together by non-breaking spaces, so that a long label breaks before it and not inside.
-    return ", ".join(
-        f"{name_text(effect.naming.name(f), 30)}\u00a0=\u00a0"
-        f"{named_value(v, effect.naming, f, lambda value: shown_value(value, 20))}"
-        for f, v in pairs
-    )
-
-
-def rows_text(effect: Effect) -> str:
-    if effect.background == "training":
-        return "training data"
-    return f"{counted(effect.n_rows)} {effect.over}" if effect.n_rows != 1 else f"1 {effect.over[:-1]}"
+    return ", ".join(f"{name_text(name, 30)}\u00a0=\u00a0{text}" for name, text in texts)
 
 
 def spread_note(spread: str, effect: Effect, drawn: str = "band") -> str:
@@ -168,7 +157,9 @@ def _interval_note(spread: str, effect: Effect, drawn: str) -> str:
 def average_note(effect: Effect) -> str:
     if not effect.n_rows and effect.background != "training":
         return ""
-    return f"{'effect' if effect.kind == 'ale' else 'average'} over {rows_text(effect)}"
+    rows = f"{counted(effect.n_rows)} {effect.over}" if effect.n_rows != 1 else f"1 {effect.over[:-1]}"
+    rows = "training data" if effect.background == "training" else rows
+    return f"{'effect' if effect.kind == 'ale' else 'average'} over {rows}"
 
 
 def joined(*parts: str) -> str:

@@ -115,10 +115,8 @@ def told_apart(texts: Sequence[str], limit: int) -> list[str]:
     found = _cut_apart(_without(texts, *_alike(texts, limit)), limit)
     if len(set(found)) < len(set(texts)):  # what differs is itself too long
         place = {text: number for number, text in enumerate(dict.fromkeys(texts), start=1)}
-        found = [
-            text if found.count(text) == 1 else f"{text} ({place[whole]})"
-            for text, whole in zip(found, texts)
-        ]
+        each = zip(found, texts)
+        found = [cut if found.count(cut) == 1 else f"{cut} ({place[text]})" for cut, text in each]
     return found
 
 
@@ -152,11 +150,13 @@ def _without(texts: Sequence[str], head: str, tail: str) -> list[str]:
     """Texts with dots for what they begin and end with, where they do."""
     if not head and not tail:
         return list(texts)
-    alike = [len(t) > len(head) + len(tail) and t.startswith(head) and t.endswith(tail) for t in texts]
-    return [
-        f"{'…' if head else ''}{t[len(head) : len(t) - len(tail)].strip()}{'…' if tail else ''}" if so else t
-        for t, so in zip(texts, alike)
-    ]
+    begin, end = "…" if head else "", "…" if tail else ""
+
+    def shortened(text: str) -> str:
+        alike = len(text) > len(head) + len(tail) and text.startswith(head) and text.endswith(tail)
+        return begin + text[len(head) : len(text) - len(tail)].strip() + end if alike else text
+
+    return list(map(shortened, texts))
 
 
 def _cut_apart(texts: Sequence[str], limit: int) -> list[str]:

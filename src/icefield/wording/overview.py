@@ -77,11 +77,8 @@ def driver_size(one: Decision, brief: bool = False) -> str:
     """How far predictions move with a feature, the number features are ranked by, and how; `brief` after the first."""
     reading = one.reading
     # Outputs have units of their own: what ranks features across them is in SD of each.
-    size = (
-        f"{sd_text(one.movement)} {reading.unit_name}"
-        if reading.several
-        else size_text(reading, one.movement)
-    )
+    in_sd = f"{sd_text(one.movement)} {reading.unit_name}"
+    size = in_sd if reading.several else size_text(reading, one.movement)
     if reading.hidden:
         return f"{size}, though not on average"
     if reading.flat:
@@ -89,6 +86,5 @@ def driver_size(one: Decision, brief: bool = False) -> str:
     if brief:
         return size
     low, high = average_range(reading)
-    return (
-        f"{size}{'' if size.endswith(' ' + reading.unit_name) else ' (SD)'}, on average from {low} to {high}"
-    )
+    of = "" if size.endswith(f" {reading.unit_name}") else " (SD)"
+    return f"{size}{of}, on average from {low} to {high}"

@@ -76,9 +76,8 @@ def reading_sentence(reading: Reading) -> str:
         parts.append("read on the grid given")
     if reading.error_rows is not None:
         rows = max(1, round(reading.error_rows))
-        parts.append(
-            f"its standard errors rest on about {rows} row{'s' if rows > 1 else ''} and may be too small"
-        )
+        rest_on = f"about {rows} row{'s' if rows > 1 else ''}"
+        parts.append(f"its standard errors rest on {rest_on} and may be too small")
     text = "; ".join(parts) + "."
     doubt = borderline_words(reading)
     return f"{text} {doubt}." if doubt else text
@@ -86,18 +85,13 @@ def reading_sentence(reading: Reading) -> str:
 
 def borderline_words(reading: Reading) -> str:
     """What another sample could show, empty where nothing lies within its sampling error of a threshold."""
-    others: list[str] = []
-    for statement in ("shape", "hidden", "differ", "interacts"):
-        for seen in reading.borderline.get(statement, ()):
-            if statement != "interacts":
-                others.append(OTHER_SHAPES.get(seen, seen))
-            elif seen == "nobody":
-                others.append("no interaction")
-            else:
-                others.append(f"an interaction with {feature_text(reading.naming, seen)}")
-    if not others:
-        return ""
-    return f"Borderline: another sample might show {enumerated(list(dict.fromkeys(others)), 'or')}"
+    known = [one for name in ("shape", "hidden", "differ") for one in reading.borderline.get(name, ())]
+    others = [OTHER_SHAPES.get(seen, seen) for seen in known]
+    for seen in reading.borderline.get("interacts", ()):
+        other = f"an interaction with {feature_text(reading.naming, seen)}"
+        others.append("no interaction" if seen == "nobody" else other)
+    several = enumerated(list(dict.fromkeys(others)), "or") if others else ""
+    return f"Borderline: another sample might show {several}" if others else ""
 
 
 def enumerated(texts: Sequence[str], word: str = "and") -> str:
@@ -136,19 +130,15 @@ def missing_words(reading: Reading, name: str = "it", brief: bool = False) -> st
     """
     jump = reading.missing_jump or 0.0
     rows = f" ({_percent(reading.missing_share)} of rows)" if reading.missing_share and not brief else ""
-    return (
-        f"{size_text(reading, abs(jump))} {'higher' if jump > 0 else 'lower'} where {name} is missing{rows}"
-    )
+    higher = "higher" if jump > 0 else "lower"
+    return f"{size_text(reading, abs(jump))} {higher} where {name} is missing{rows}"
 
 
 def _tail(reading: Reading, tail: Tail, text: Callable[[Any], str]) -> str:
     moves = "rises" if tail.change > 0 else "falls"
     where = f"{tail.side} {text(tail.at)} ({_percent(tail.share)} of the data)"
-    goes_on = (
-        tail.side == "above"
-        and reading.one_directional
-        and (tail.change > 0) == (reading.direction == "increasing")
-    )
+    goes_on = tail.side == "above" and reading.one_directional
+    goes_on = goes_on and (tail.change > 0) == (reading.direction == "increasing")
     return f"{where} it {moves} by {'another ' if goes_on else ''}{size_text(reading, abs(tail.change))}"
 
 
@@ -209,10 +199,10 @@ def _settled_words(reading: Reading) -> str:
     return reading.shape
 
 
-def _tied(reading: Reading, one: Any, ties: Sequence[Any]) -> str:
-    """The level at an extreme, with those that are level with it."""
+def _tied(reading: Reading, one: Any, ties: Sequence[Any], alone: str | None = None) -> str:
+    """The level at an extreme, with those that are level with it; without any, `alone` is how it is written."""
     if len(ties) < 2:
-        return _place(reading, one)
+        return _place(reading, one) if alone is None else alone
     if len(ties) <= TIES_NAMED:
         return enumerated([_place(reading, level) for level in ties])
     return f"{_place(reading, ties[0])} and {len(ties) - 1} others"
@@ -224,37 +214,27 @@ def importance_words(reading: Reading, share: float) -> str:
     An average can be flat over the data and yet move where few rows are: it is never called just flat beside a
     large number.
     """
-    words = shape_words(reading)
     just_flat = reading.flat and not reading.hidden and not reading.missing_moves
-    return (
-        words.replace("flat", "flat where the data is", 1) if just_flat and share >= NOT_JUST_FLAT else words
-    )
+    told = "flat where the data is" if just_flat and share >= NOT_JUST_FLAT else "flat"
+    return shape_words(reading).replace("flat", told, 1)
 
 
 def support_warning(support: Support, naming: Naming = PLAIN) -> str:
     """What to keep in mind about an effect, empty when the data supports it."""
-    if not support.doubtful:
-        return ""
+    return _doubts(support, lambda name: feature_text(naming, name), "ALE") if support.doubtful else ""
+
+
+def _doubts(support: Support, called: Callable[[Any], str], ale: str) -> str:
+    """What to keep in mind where the data does not support an effect; `ale` is what the reader knows ALE as."""
     if support.one_hot is not None:
-        return one_hot_advice(support.one_hot)
-    text = _unsupported(support)
-    if support.related:
-        related = [feature_text(naming, name) for name, _ in support.related[:RELATED]]
-        text += f"; it is associated with {enumerated(related)}"
-    return text + ("; ALE disagrees: prefer ALE here" if support.disagrees else "; compare with ALE")
-
-
-def one_hot_advice(group: Mapping[str, Sequence[Any]]) -> str:
-    """What to do with columns that are one feature."""
-    return f"these columns are one feature; read them as one: {dict(group)!r}"
-
-
-def _unsupported(support: Support) -> str:
-    """How much of a curve has no data behind it, and where, as pictures shade it."""
+        return f"these columns are one feature; read them as one: {dict(support.one_hot)!r}"
     text = f"{100 * support.outside:.0f} % of this curve rests on combinations that do not occur in the data"
-    if support.stretch <= 0:
-        return text
-    return text + (", all along the axis" if support.stretch >= ALL_ALONG else " (shaded)")
+    if support.stretch > 0:  # where, as pictures shade it
+        text += ", all along the axis" if support.stretch >= ALL_ALONG else " (shaded)"
+    if support.related:
+        related = [called(name) for name, _ in support.related[:RELATED]]
+        text += f"; it is associated with {enumerated(related)}"
+    return text + (f"; {ale} disagrees: prefer ALE here" if support.disagrees else f"; compare with {ale}")
 
 
 def summary_warning(reading: Reading, support: Support | None) -> str:
@@ -301,14 +281,9 @@ def _main(reading: Reading) -> str:
 
 def average_range(reading: Reading) -> tuple[str, str]:
     """The ends of the average in the range that was read, in the predictions' own numbers and unit."""
-    return named_range(reading.low, reading.high, _value_naming(reading))
-
-
-def _value_naming(reading: Reading) -> Naming:
-    """The names for values of the average: the target's unit is not that of other scales."""
-    if reading.scale_label == "prediction" or not reading.naming.target_unit:
-        return reading.naming
-    return PLAIN
+    # The target's unit is not that of other scales.
+    own = reading.scale_label == "prediction" or not reading.naming.target_unit
+    return named_range(reading.low, reading.high, reading.naming if own else PLAIN)
 
 
 def _range_read(reading: Reading) -> str:
@@ -345,10 +320,8 @@ def _curves(reading: Reading) -> list[str]:
     amount = size_text(reading, reading.heterogeneity or 0.0)
     least = "" if reading.heterogeneity_exact else "at least "
     if reading.hidden:
-        crossing = "crossing curves" if reading.opposed else "moving curves"
-        return [
-            f"{_flat_or_nearly(reading)} average, {crossing} (they differ by {least}{amount}): {_look(reading)}"
-        ]
+        average = f"{_flat_or_nearly(reading)} average, {'crossing' if reading.opposed else 'moving'} curves"
+        return [f"{average} (they differ by {least}{amount}): {_look(reading)}"]
     if reading.heterogeneous:
         return [f"rows differ by {least}{amount}: {_look(reading)}"]
     return [_look(reading)] if reading.interacts else []
@@ -379,9 +352,8 @@ def unsupported_words(readings: Iterable[Reading]) -> str:
         for other in reading.unsupported:
             names = [feature_text(reading.naming, name) for name in (reading.features[0], other)]
             pairs.setdefault(frozenset(names), " x ".join(names))
-    return (
-        f"in the model, not supported by held-out rows: {enumerated(list(pairs.values()))}" if pairs else ""
-    )
+    named = enumerated(list(pairs.values())) if pairs else ""
+    return f"in the model, not supported by held-out rows: {named}" if pairs else ""
 
 
 def _with_error(reading: Reading, size: float, error: float) -> str:
@@ -455,10 +427,8 @@ def _plain_shape(reading: Reading, what: str) -> str:
         whole = [name_text(level, 10 * LEVEL_LIMIT) for level in (reading.low_at, reading.high_at)]
         low_at, high_at = told_apart(whole, LEVEL_LIMIT)  # long, and alike at both ends
     else:
-        low_at = _tied(reading, reading.low_at, reading.low_ties) if len(reading.low_ties) > 1 else low_at
-        high_at = (
-            _tied(reading, reading.high_at, reading.high_ties) if len(reading.high_ties) > 1 else high_at
-        )
+        low_at = _tied(reading, reading.low_at, reading.low_ties, low_at)
+        high_at = _tied(reading, reading.high_at, reading.high_ties, high_at)
     turn = _shown(reading, reading.changes_at[0]) if reading.changes_at else None
     is_ = "are" if is_plural(what) else "is"
     if reading.flat:
@@ -483,15 +453,10 @@ def _preposition(reading: Reading, value: Any) -> str:
     meaning = reading.naming.meaning(reading.features[0])
     if meaning == MONTH:
         return "in"
-    if meaning and not _clock(reading):
+    if (meaning and not _clock(reading)) or isinstance(value, np.datetime64):
         return "on"
-    if isinstance(value, np.datetime64):
-        return "on"
-    return (
-        "for"
-        if isinstance(value, str) or reading.naming.level(reading.features[0], value) is not None
-        else "at"
-    )
+    named = isinstance(value, str) or reading.naming.level(reading.features[0], value) is not None
+    return "for" if named else "at"
 
 
 def _name(reading: Reading) -> str:
@@ -536,16 +501,7 @@ def plain_cautions(reading: Reading, support: Support | None) -> str:
         moves = "does not move" if reading.flat else "hardly moves"
         parts.append(f"the average {moves}, but individual rows do")
     if support is not None and support.doubtful and reading.responds:
-        if support.one_hot is not None:
-            parts.append(one_hot_advice(support.one_hot))
-            return "; ".join(parts)
-        text = _unsupported(support)
-        if support.related:
-            related = [page_name(reading.naming.name(name), 40) for name, _ in support.related[:RELATED]]
-            text += f"; it is associated with {enumerated(related)}"
-        if support.disagrees:
-            text += "; the dashed curve (ALE) disagrees: prefer ALE here"
-        else:
-            text += "; compare with the dashed curve (ALE)"
-        parts.append(text)
+        naming = reading.naming
+        ale = "the dashed curve (ALE)"
+        parts.append(_doubts(support, lambda name: page_name(naming.name(name), 40), ale))
     return "; ".join(parts)

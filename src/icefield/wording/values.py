@@ -56,10 +56,8 @@ def number_text(value: float, digits: int = 3, decimals: int | None = None) -> s
     if size >= 1e9 or (size != 0 and size < 1e-4 and decimals is None):
         return f"{value:.{digits}g}".replace("-", MINUS)
     if decimals is None:
-        if size >= 10.0 ** (digits - 1) or value == round(value):
-            decimals = 0
-        else:
-            decimals = digits - 1 - int(np.floor(np.log10(size)))
+        whole = size >= 10.0 ** (digits - 1) or value == round(value)
+        decimals = 0 if whole else digits - 1 - int(np.floor(np.log10(size)))
         text = f"{size:,.{decimals}f}"
         text = text.rstrip("0").rstrip(".") if decimals else text
     else:
@@ -101,9 +99,9 @@ def shown_value(value: Any, limit: int = LEVEL_LIMIT) -> str:
         seconds = value.astype("timedelta64[us]").astype(np.int64) / 1e6
         size, unit = duration_unit(np.array([seconds]))
         return f"{number_text(seconds / size)} {unit}"
-    if isinstance(value, (int, float, np.integer, np.floating)):
-        if isinstance(value, (int, np.integer)):
-            return counted(int(value))
+    if isinstance(value, (int, np.integer)):
+        return counted(int(value))
+    if isinstance(value, (float, np.floating)):
         return number_text(float(value), 4)
     return name_text(value, limit)
 
@@ -257,9 +255,8 @@ def calendar_text(value: float, meaning: str, short: bool = False) -> str:
         hours = value if meaning == TIME_OF_DAY else value // 100 + (value % 100) / 60
         minutes = round(60 * hours)
         return f"{minutes // 60}:{minutes % 60:02d}"
-    names, first = (
-        (MONTHS, 1) if meaning == MONTH else (WEEKDAYS, 0 if meaning == WEEKDAY else 1)
-    )  # Sunday: 0 or 7
+    # Sunday: 0 or 7.
+    names, first = (MONTHS, 1) if meaning == MONTH else (WEEKDAYS, 0 if meaning == WEEKDAY else 1)
 
     def one(number: int) -> str:
         name = names[(number - first) % len(names)]
@@ -271,8 +268,8 @@ def calendar_text(value: float, meaning: str, short: bool = False) -> str:
     return f"between {one(below)} and {one(below + 1)}"
 
 
-def few_digits(value: float, digits: int = 3) -> str:
-    """A number in a sentence: this many digits, also of its whole part.
+def few_digits(value: float) -> str:
+    """A number in a sentence: three digits, also of its whole part.
 
     Examples
     --------
@@ -280,9 +277,9 @@ def few_digits(value: float, digits: int = 3) -> str:
     ('105,000', '0.002', '18.3', '−3')
     """
     value = float(value)
-    if value != 0 and np.isfinite(value) and 10.0**digits <= abs(value) < 1e9:
-        value = round(value, digits - 1 - int(np.floor(np.log10(abs(value)))))
-    return number_text(value, digits)
+    if value != 0 and np.isfinite(value) and 1000.0 <= abs(value) < 1e9:
+        value = round(value, 2 - int(np.floor(np.log10(abs(value)))))
+    return number_text(value)
 
 
 def named_range(low: float, high: float, naming: Naming) -> tuple[str, str]:
