@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from icefield.compare import Comparison, compare
 from icefield.data.grid import Grid
 from icefield.effect import Effect
-from icefield.effect.drawable import draw_effects_by, read_effects_by
+from icefield.effect.drawable import effects_made_into
 from icefield.errors import (
     BudgetError,
     ClusterError,
@@ -66,8 +66,7 @@ def _read(effect: Effect) -> Any:
     return read_effect(effect)
 
 
-draw_effects_by(_drawn, _image)
-read_effects_by(_read)
+effects_made_into(picture=_drawn, image=_image, reading=_read)
 
 __version__ = "0.2.0"
 

@@ -151,11 +151,11 @@ class Comparison(Mapping[Any, Any]):
 
         if not self.of_effects:
             if not features:
-                raise InputError.of("features", "are needed to draw a comparison of Explainers", features,
-                                    'write comparison.plot("age")')  # fmt: skip
+                raise InputError.about("features", "are needed to draw a comparison of Explainers", features,
+                                       'write comparison.plot("age")')  # fmt: skip
             return self.partial_dependence(*features).plot(**options)
         if features:
-            raise InputError.of(
+            raise InputError.about(
                 "features", "are already chosen in a comparison of Effects", features, "leave them out"
             )
         return plot_comparison(self._members, **options)
@@ -232,8 +232,8 @@ class Comparison(Mapping[Any, Any]):
         first_name, first = next(iter(effects.items()))
         for name, effect in effects.items():
             if effect.outputs != first.outputs:
-                raise InputError.of("members", f"must have the same outputs to be refits of one model: {first_name!r} "
-                                    f"has {list(first.outputs)}, {name!r} has others", list(effect.outputs))  # fmt: skip
+                raise InputError.about("members", f"must have the same outputs to be refits of one model: {first_name!r} "
+                                       f"has {list(first.outputs)}, {name!r} has others", list(effect.outputs))  # fmt: skip
             _check_same_grid(effects, first_name, name)
         return refit_band(effects, quantiles)
 
@@ -242,7 +242,7 @@ class Comparison(Mapping[Any, Any]):
         effects = self._effects("difference")
         name = next(iter(effects)) if baseline is None else baseline
         if name not in effects:
-            raise InputError.of(
+            raise InputError.about(
                 "baseline", "names no member of the comparison", baseline, did_you_mean(name, effects)
             )
         base = effects[name]
@@ -318,29 +318,29 @@ def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Compar
     if isinstance(members, (list, tuple)):
         members = dict(enumerate(members))
     if not isinstance(members, Mapping):
-        raise InputTypeError.of("members", "must map names to Explainers or Effects, or list them", members,
-                                'write compare({"forest": explainer_1, "boosting": explainer_2})')  # fmt: skip
+        raise InputTypeError.about("members", "must map names to Explainers or Effects, or list them", members,
+                                   'write compare({"forest": explainer_1, "boosting": explainer_2})')  # fmt: skip
     if not members:
-        raise InputError.of("members", "must hold at least one Explainer or Effect", members)
+        raise InputError.about("members", "must hold at least one Explainer or Effect", members)
     if X is not None:
         from icefield.explainer import Explainer
 
         given = [name for name, member in members.items() if isinstance(member, (Effect, Explainer))]
         if given:
-            raise InputTypeError.of("X", f"is for models, and {given[0]!r} has its own rows already", type(X).__name__,
-                                    "leave X out, or pass the fitted models")  # fmt: skip
+            raise InputTypeError.about("X", f"is for models, and {given[0]!r} has its own rows already", type(X).__name__,
+                                       "leave X out, or pass the fitted models")  # fmt: skip
         members = {name: Explainer(model, X) for name, model in members.items()}
     effects = [isinstance(member, Effect) for member in members.values()]
     if all(effects):
         return Comparison(_comparable(dict(members)))
     if any(effects):
-        raise InputTypeError.of(
+        raise InputTypeError.about(
             "members", "must hold either Explainers or Effects, not both", members, "ask each Explainer first"
         )
     for name, member in members.items():
         if not hasattr(member, "partial_dependence"):
-            raise InputTypeError.of("members", f"must hold Explainers or Effects, and {name!r} is neither", member,
-                                    "write icefield.Explainer(model, X), or give the rows to all models: compare(models, X)")  # fmt: skip
+            raise InputTypeError.about("members", f"must hold Explainers or Effects, and {name!r} is neither", member,
+                                       "write icefield.Explainer(model, X), or give the rows to all models: compare(models, X)")  # fmt: skip
     return Comparison(members)
 
 
@@ -355,7 +355,7 @@ def _comparable(effects: dict[Any, Effect]) -> dict[Any, Effect]:
             ("scale", effect.scale, first.scale),
         ):
             if mine != other:
-                raise InputError.of("members", f"must agree in their {what}: {first_name!r} has {other!r}, {name!r} has another", mine)  # fmt: skip
+                raise InputError.about("members", f"must agree in their {what}: {first_name!r} has {other!r}, {name!r} has another", mine)  # fmt: skip
     return effects
 
 

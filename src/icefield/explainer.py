@@ -253,8 +253,8 @@ class Explainer:
         if precision is not None:
             validate.share("precision", precision)
             if quantiles is not None or individual:
-                raise InputError.of("precision", "works on averages only; quantiles and individual curves do not merge", precision,
-                                    "choose the rows with rows=...")  # fmt: skip
+                raise InputError.about("precision", "works on averages only; quantiles and individual curves do not merge", precision,
+                                       "choose the rows with rows=...")  # fmt: skip
             if self.model.across_rows:
                 hint = "choose the rows with rows=..."
                 raise not_row_by_row(self.model, "precision", "adds rows call by call", precision, hint)
@@ -868,7 +868,7 @@ class Explainer:
         from icefield.core.hashes import record_of
 
         if run_id is not None and not isinstance(run_id, str):
-            raise InputTypeError.of("run_id", "must be a text", run_id, 'write run_id="nightly 7"')
+            raise InputTypeError.about("run_id", "must be a text", run_id, 'write run_id="nightly 7"')
         return record_of(self.study, self._run_id if run_id is None else run_id)
 
     @cached_property

@@ -77,9 +77,11 @@ def audit(
     validate.count("points", points, least=2)
     validate.count("worst", worst)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
-        raise InputError.of("seconds", "must be a number of seconds, 0 or more", seconds, "write seconds=60")
+        raise InputError.about(
+            "seconds", "must be a number of seconds, 0 or more", seconds, "write seconds=60"
+        )
     if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, (int, float))):
-        raise InputTypeError.of("threshold", "must be a number", threshold, "write threshold=0.5")
+        raise InputTypeError.about("threshold", "must be a number", threshold, "write threshold=0.5")
     if study.sample.n_rows == 0:
         raise InputError("There are no rows to audit. Hint: give X with at least one row.")
     chosen = study.chosen(rows)
@@ -156,10 +158,10 @@ def _directions(study: Study, increasing: Any, decreasing: Any) -> dict[Any, int
             label = model_column(study, name, parameter)
             feature = study.feature(label)
             if not has_order(feature):
-                raise InputError.of(parameter, f"names a feature of kind {feature.kind}, whose levels have no order", name,
-                                    "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")  # fmt: skip
+                raise InputError.about(parameter, f"names a feature of kind {feature.kind}, whose levels have no order", name,
+                                       "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")  # fmt: skip
             if found.get(label, sign) != sign:
-                raise InputError.of("decreasing", "names a feature that `increasing` names too", name)
+                raise InputError.about("decreasing", "names a feature that `increasing` names too", name)
             found[label] = sign
     return found
 
@@ -491,24 +493,24 @@ class _Auditor:
                 for level in wanted:
                     if level not in levels:
                         hint = did_you_mean(level, levels)
-                        raise InputError.of("bounds", f"names no level of {name!r}", level, hint)
+                        raise InputError.about("bounds", f"names no level of {name!r}", level, hint)
             if not places:
                 if study.plan.trees is not None and label not in self._used(study.plan.trees):
                     continue
-                raise InputError.of(
+                raise InputError.about(
                     "bounds", "names a feature that is transformed before the trees see it", name
                 )
             place = places[0]
             variable, pair = self.space.variables[place], f"must give {name!r} a pair (lowest, highest)"
             if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Sequence) or not len(wanted):
-                raise InputError.of("bounds", f"{pair} or a list of levels", wanted)
+                raise InputError.about("bounds", f"{pair} or a list of levels", wanted)
             if not variable.is_interval:
                 known = variable.values.tolist()
                 start, stop = self.space.word_start[place], self.space.word_start[place + 1]
                 box.levels[0, start:stop] &= packed_levels(np.array([v in list(wanted) for v in known]))
                 continue
             if len(wanted) != 2 or not wanted[0] <= wanted[1]:
-                raise InputError.of("bounds", pair, wanted, "write (18, 30)")
+                raise InputError.about("bounds", pair, wanted, "write (18, 30)")
             low, high = np.searchsorted(
                 variable.values.astype(np.float64), [float(end) for end in wanted]
             ).tolist()

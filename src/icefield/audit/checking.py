@@ -176,7 +176,7 @@ def check(
 
     study = vars(explainer).get("study") if hasattr(explainer, "__dict__") else None
     if study is None:
-        raise InputTypeError.of(
+        raise InputTypeError.about(
             "explainer", "must be an Explainer", explainer, "write icefield.Explainer(model, X)"
         )
     study.needs_rows("checks")

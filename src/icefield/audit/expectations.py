@@ -86,7 +86,7 @@ def read_expectations(given: Any) -> Expectations:
         path = Path(given)
         if not path.is_file():
             hint = "draft one with `icefield expect MODEL DATA`"
-            raise MissingFileError.of("expectations", "names a file that does not exist", str(given), hint)
+            raise MissingFileError.about("expectations", "names a file that does not exist", str(given), hint)
         raw = path.read_bytes()
         source, digest = str(path), hashlib.sha256(raw).hexdigest()
         try:
@@ -94,7 +94,7 @@ def read_expectations(given: Any) -> Expectations:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise _wrong(f"is no TOML: {error}", str(given)) from error
     else:
-        raise InputTypeError.of("expectations", "must be a file or a mapping", given)
+        raise InputTypeError.about("expectations", "must be a file or a mapping", given)
     _check_known(document, ("model", "features"), "has a section that is not known")
     model = dict(document.get("model", {}))
     _check_known(model, ("rows", "scale", "target"), "has a key in [model] that is not known")
@@ -105,7 +105,7 @@ def read_expectations(given: Any) -> Expectations:
 
 
 def _wrong(problem: str, given: Any, hint: str | None = None) -> InputError:
-    return InputError.of("expectations", problem, given, hint)
+    return InputError.about("expectations", problem, given, hint)
 
 
 def _check_known(given: Iterable[Any], known: Sequence[str], problem: str) -> None:

@@ -45,7 +45,7 @@ def model_column(study: Study, asked: Any, parameter: str) -> Any:
     label = column_name(asked, study.rows.head, parameter)
     if label not in study.model.columns:
         hint = did_you_mean(asked, study.model.columns)
-        raise InputError.of(parameter, "names a column the model does not use", asked, hint)
+        raise InputError.about(parameter, "names a column the model does not use", asked, hint)
     return label
 
 

@@ -67,7 +67,7 @@ def snapshot(study: Study, path: str | Path, refits: Any = None) -> Path:
     """Write a model's effects to a folder; see `icefield.Explainer.snapshot`."""
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
-        raise InputError.of("path", "is a file; a snapshot is a folder", str(path), 'write "effects/"')
+        raise InputError.about("path", "is a file; a snapshot is a folder", str(path), 'write "effects/"')
     known, before = read(folder) if (folder / "model.json").is_file() else ({}, {})
     if known and not _is_same_kind(study, known):
         known, before = {}, {}
@@ -102,12 +102,12 @@ def read(folder: str | Path) -> tuple[dict[str, Any], dict[str, Written]]:
     folder = Path(folder)
     if not (folder / "model.json").is_file():
         hint = "write one with `icefield snapshot MODEL DATA -o effects/`"
-        raise MissingFileError.of("against", "names no snapshot: it has no model.json", str(folder), hint)
+        raise MissingFileError.about("against", "names no snapshot: it has no model.json", str(folder), hint)
     try:
         head = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         if head.get("format") != FORMAT:
             problem = f"is a snapshot of format {head.get('format')}, and this version reads {FORMAT}"
-            raise InputError.of("against", problem, str(folder))
+            raise InputError.about("against", problem, str(folder))
         found = {}
         for name in head["features"]:
             own = json.loads((folder / file_name(name)).read_text(encoding="utf-8"))
@@ -117,7 +117,7 @@ def read(folder: str | Path) -> tuple[dict[str, Any], dict[str, Written]]:
     except InputError:
         raise
     except (OSError, ValueError, KeyError, AttributeError) as error:
-        raise InputError.of(
+        raise InputError.about(
             "against", f"is a damaged snapshot: {error}", str(folder), "write it again"
         ) from error
     return head, found
@@ -145,16 +145,18 @@ def compare(study: Study, against: str | Path) -> Check:
     if study.sample.n_rows == 0:
         raise InputError("There are no rows to compare the model on. Hint: give X with at least one row.")
     if not _is_same_kind(study, head):
-        raise InputError.of("against", "is a snapshot of another kind of model", str(against),
-                            f"it has {head['kind']} {head['outputs']} on scale {head['scale']!r}, this one is {study.model.kind} "
-                            f"{[str(o) for o in study.model.outputs]} on {study.model.scale!r}")  # fmt: skip
+        raise InputError.about("against", "is a snapshot of another kind of model", str(against),
+                               f"it has {head['kind']} {head['outputs']} on scale {head['scale']!r}, this one is {study.model.kind} "
+                               f"{[str(o) for o in study.model.outputs]} on {study.model.scale!r}")  # fmt: skip
     names = {str(c) for c in study.model.columns}
     lost = [name for name in before if name not in names]
     if lost and len(lost) == len(before):
-        raise InputError.of("against", "is a snapshot of other columns: the model has none of them", lost[:5])
+        raise InputError.about(
+            "against", "is a snapshot of other columns: the model has none of them", lost[:5]
+        )
     if not all(map(study.sample.table.has, lost)):
         problem = "has columns that this model and its data do not have"
-        raise InputError.of("against", problem, lost, "check the same data, or write a new snapshot")
+        raise InputError.about("against", problem, lost, "check the same data, or write a new snapshot")
     now = _written(study, before)
     statements = [Statement(name, "feature", "used", "the model has it no longer", FAIL) for name in lost]
     for name in sorted(set(now) - set(before)):
@@ -320,7 +322,7 @@ def _tolerances(study: Study, now: Mapping[str, Written], refits: Any, unit: flo
         for other in _refitted(study, refits)
     ]
     if len(members) < 2:
-        raise InputError.of(
+        raise InputError.about(
             "refits", "must be at least two to tell noise", len(members), f"write refits={MADE}"
         )
     spread: dict[str, dict[str, tuple[float, int]]] = {}
@@ -348,13 +350,13 @@ def _refitted(study: Study, refits: Any) -> Iterator[Study]:
     elif isinstance(refits, Sequence) and not isinstance(refits, (str, bytes)) and len(refits):
         models = iter(refits)
     else:
-        raise InputError.of(
+        raise InputError.about(
             "refits", "must be fitted models, or a number of refits to make", refits, "write refits=6"
         )
     for model in models:
         read_as = read_model(model, study.sample.table, target=None, scale=study.model.scale)
         if read_as.columns != study.model.columns or len(read_as.all_outputs) != len(study.model.all_outputs):
-            raise InputError.of(
+            raise InputError.about(
                 "refits", "must have the same columns and outputs as the model", type(model).__name__
             )
         yield Study.of(replace(read_as, selected=study.model.selected), study.rows, study.choices)
@@ -367,13 +369,15 @@ def _made(study: Study, number_of: int) -> Iterator[Any]:
 
     block, model = study.sample, study.model
     if number_of < 2:
-        raise InputError.of("refits", "must be at least 2 to tell noise", number_of, f"write refits={MADE}")
+        raise InputError.about(
+            "refits", "must be at least 2 to tell noise", number_of, f"write refits={MADE}"
+        )
     if block.y is None:
-        raise InputError.of("refits", "are made from observed targets, which the Explainer was not given", number_of,
-                            "write Explainer(model, X, y)")  # fmt: skip
+        raise InputError.about("refits", "are made from observed targets, which the Explainer was not given", number_of,
+                               "write Explainer(model, X, y)")  # fmt: skip
     if not is_estimator(model.native):
-        raise InputError.of("refits", f"cannot be made of a {type(model.native).__name__}, which has no fit", number_of,
-                            "give fitted models: refits=[...]")  # fmt: skip
+        raise InputError.about("refits", f"cannot be made of a {type(model.native).__name__}, which has no fit", number_of,
+                               "give fitted models: refits=[...]")  # fmt: skip
     learner = Fitter(
         model.native, block.table.select(model.columns), model.form, np.asarray(block.y), block.weights
     )

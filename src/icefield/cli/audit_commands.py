@@ -147,7 +147,7 @@ def check(
 
     if expectations is None and against is None:
         problem = "must be a file, unless --against names a folder"
-        raise InputError.of("EXPECTATIONS", problem, ..., "draft one with: icefield expect MODEL DATA")
+        raise InputError.about("EXPECTATIONS", problem, ..., "draft one with: icefield expect MODEL DATA")
     found = checked(explainer, expectations, against=against, seconds=seconds)
     for path, text in ((junit, found.to_junit), (html, found.to_html)):
         if path is not None:

@@ -462,7 +462,7 @@ def _grid(text: str | None, features: tuple[str, ...], explainer: Any) -> Any:
     if len(parts) == 1 and parts[0].isdigit() and parts[0] not in levels:
         return int(parts[0])
     if len(features) > 1:
-        raise InputError.of("--grid", "as values works for one feature", text, "give a number of points")
+        raise InputError.about("--grid", "as values works for one feature", text, "give a number of points")
     return [levels.get(part, part if levels else _value(part)) for part in parts]
 
 
@@ -501,4 +501,4 @@ def _value(text: str) -> Any:
 
 def _check_picture(features: tuple[str, ...], plot: str | None) -> None:
     if plot is not None and len(features) > 2:
-        raise InputError.of("--plot", "draws one or two features", features, "leave it out, or use --csv")
+        raise InputError.about("--plot", "draws one or two features", features, "leave it out, or use --csv")

@@ -55,7 +55,7 @@ def read_data(path: str) -> DataFile:
     file = _known_file(path)
     content = file.read_bytes()
     if not content:
-        raise LoadError.of("DATA", "is empty", path)
+        raise LoadError.about("DATA", "is empty", path)
     return _parsed(content, file.suffix.lower(), path)
 
 
@@ -69,7 +69,7 @@ def check_columns(path: str, options: Mapping[str, Any]) -> None:
     asked += [("features", options.get("feature"))]
     for option, name in asked:
         if name is not None and name not in names:
-            raise InputError.of(option, "names a column that X does not have", name, did_you_mean(name, names))  # fmt: skip
+            raise InputError.about(option, "names a column that X does not have", name, did_you_mean(name, names))  # fmt: skip
 
 
 def _header(path: str) -> list[str] | None:
@@ -99,11 +99,11 @@ def _known_file(path: str) -> Path:
     """The file, of a kind that can be read."""
     file = Path(path)
     if not file.exists():
-        raise LoadError.of("DATA", "is a file that does not exist", path)
+        raise LoadError.about("DATA", "is a file that does not exist", path)
     if file.is_dir():
-        raise LoadError.of("DATA", "is a folder", path, "name one file")
+        raise LoadError.about("DATA", "is a folder", path, "name one file")
     if file.suffix.lower() not in DATA_FORMATS:
-        raise LoadError.of(
+        raise LoadError.about(
             "DATA", f"must be one of {', '.join(DATA_FORMATS)}", path, "convert the file, or pipe CSV to -"
         )
     return file
@@ -112,7 +112,7 @@ def _known_file(path: str) -> Path:
 def _data_from_bytes(content: bytes) -> DataFile:
     """Standard input has no suffix: Parquet and Arrow files say what they are, the rest is CSV."""
     if not content:
-        raise LoadError.of("DATA", "is empty", "standard input")
+        raise LoadError.about("DATA", "is empty", "standard input")
     suffix = ".csv"
     if content[:4] == b"PAR1":
         suffix = ".parquet"
@@ -129,9 +129,11 @@ def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
     except IcefieldError:
         raise
     except Exception as error:
-        raise LoadError.of("DATA", f"could not be read as {suffix[1:]}", name, first_line(error)) from error
+        raise LoadError.about(
+            "DATA", f"could not be read as {suffix[1:]}", name, first_line(error)
+        ) from error
     if len(frame) == 0:
-        raise LoadError.of("DATA", "has no rows", name)
+        raise LoadError.about("DATA", "has no rows", name)
     ends = content.count(b"\n") + (not content.endswith(b"\n"))
     return DataFile(frame, as_text, as_text and ends == len(frame) + 1)
 
@@ -139,13 +141,13 @@ def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
 def _read_csv(content: bytes, name: str, usual: str) -> Any:
     """Every cell as the text it is: what a text means is for the model to say."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise LoadError.of("DATA", "is text in UTF-16", name, "save the file as UTF-8")
+        raise LoadError.about("DATA", "is text in UTF-16", name, "save the file as UTF-8")
     if b"\0" in content[:HEAD]:
         raise ValueError("it holds binary data")
     if b"\n" not in content[:HEAD]:
         content = content.replace(b"\r", b"\n")  # how lines ended on some systems
     if not content.removeprefix(BOM).strip():
-        raise LoadError.of("DATA", "is empty", name)
+        raise LoadError.about("DATA", "is empty", name)
     separator = separator_of(content, usual)
     wrong = problem_of(io.BytesIO(content).readlines(1), separator)
     # A quoted text that does not end is the rest of the file to some readers.
@@ -160,7 +162,7 @@ def _read_csv(content: bytes, name: str, usual: str) -> Any:
         wrong = problem_of(io.BytesIO(content), separator)
         if wrong is None:
             raise
-    raise LoadError.of("DATA", wrong[0], name, wrong[1])
+    raise LoadError.about("DATA", wrong[0], name, wrong[1])
 
 
 def _csv_frame(content: bytes, separator: str) -> Any:

@@ -33,11 +33,11 @@ def check_model_file(path: str, option: str = "MODEL") -> None:
     suffix = file.suffix.lower()
     if not file.exists():
         hint = "or write package.module:object to import one, which runs that module's code"
-        raise LoadError.of(option, "is a file that does not exist", path, hint)
+        raise LoadError.about(option, "is a file that does not exist", path, hint)
     if file.is_dir():
-        raise LoadError.of(option, "is a folder", path, "name one file")
+        raise LoadError.about(option, "is a folder", path, "name one file")
     if suffix not in MODEL_FORMATS:
-        raise LoadError.of(
+        raise LoadError.about(
             option, f"must be one of {', '.join(MODEL_FORMATS)}", path, did_you_mean(suffix, MODEL_FORMATS)
         )
 
@@ -73,19 +73,19 @@ def _unpickled(file: Path, option: str) -> Any:
         with file.open("rb") as stream:
             return pickle.load(stream)
     except Exception as error:
-        raise LoadError.of(option, "could not be unpickled", str(file), first_line(error)) from error
+        raise LoadError.about(option, "could not be unpickled", str(file), first_line(error)) from error
 
 
 def _imported(path: str, option: str) -> Any:
     module, _, name = path.partition(":")
     if not module or not name:
-        raise LoadError.of(option, "must look like package.module:object, whose code is then run", path)
+        raise LoadError.about(option, "must look like package.module:object, whose code is then run", path)
     sys.path.insert(0, "")
     try:
         found = importlib.import_module(module)
     except Exception as error:
         problem = f"names a module that cannot be imported ({module})"
-        raise LoadError.of(option, problem, path, first_line(error)) from error
+        raise LoadError.about(option, problem, path, first_line(error)) from error
     finally:
         # From here on the working folder comes last: what is imported later is not what the user named.
         sys.path.remove("")
@@ -93,7 +93,7 @@ def _imported(path: str, option: str) -> Any:
             sys.path.append("")
     for part in name.split("."):
         if not hasattr(found, part):
-            raise LoadError.of(
+            raise LoadError.about(
                 option, f"names {name!r}, which {module} does not have", path, did_you_mean(part, dir(found))
             )
         found = getattr(found, part)

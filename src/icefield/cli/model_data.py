@@ -64,7 +64,7 @@ def columns_for(
                 f"has {len(names)} columns, and the model, which does not know their names, takes {width}: "
                 f"which of {' and '.join(sorted(map(repr, others)))} it was fitted on cannot be told"
             )
-            raise LoadError.of("DATA", problem, hint="drop the other columns from the data")
+            raise LoadError.about("DATA", problem, hint="drop the other columns from the data")
         if too_many >= len(others):
             aside |= others
     return [name for name in names if name not in aside]
@@ -196,7 +196,7 @@ def _no_number(name: Any, where: str, value: Any) -> LoadError:
     problem = f"must hold numbers in the column {name!r}, which the model takes as numbers; {where}"
     hint = "write a number there, or nothing if it is missing"
     hint += f", or missing={value!r}" if isinstance(value, str) else ""
-    return LoadError.of("DATA", problem, value, hint)
+    return LoadError.about("DATA", problem, value, hint)
 
 
 def _holds_levels(values: Sequence[Any], known: KnownLevels) -> bool:
@@ -239,7 +239,7 @@ def _about_unseen(name: Any, data: DataFile, known: KnownLevels, found: Matched)
         value = unseen.most_common(1)[0][0]
         problem = f"holds values in the column {name!r} that the model has never seen: {listed}{more}, first in {data.row(int(found.unseen_rows[0]))}"
         hint = f"its levels are {levels}; for values that stand for missing, write missing={value!r}"
-        raise LoadError.of("DATA", problem, hint=hint)
+        raise LoadError.about("DATA", problem, hint=hint)
     fate = "are missing to it" if known.unseen == "missing" else "are left for it to judge"
     return f"Column {name!r} of DATA holds values MODEL has never seen, which {fate}: {listed}{more}."
 

@@ -51,7 +51,7 @@ def named_models(model: str, others: Sequence[str]) -> dict[str, str]:
             name, path = Path(given).stem, given
         name = path if name in found else name
         if name in found:
-            raise InputError.of("--with", "names the same model twice", given, "write --with NAME=MODEL")
+            raise InputError.about("--with", "names the same model twice", given, "write --with NAME=MODEL")
         found[name] = path
     return found
 
@@ -59,7 +59,7 @@ def named_models(model: str, others: Sequence[str]) -> dict[str, str]:
 def _halves(option: str, text: str) -> tuple[str, str]:
     key, equals, name = text.partition("=")
     if not equals or not key or not name:
-        raise InputError.of(option, "must be COLUMN=TEXT", text, f'write {option} "hr=hour"')
+        raise InputError.about(option, "must be COLUMN=TEXT", text, f'write {option} "hr=hour"')
     return key, name
 
 
@@ -71,7 +71,7 @@ def _meant(column: str, text: str, table: Table) -> Any:
         alike = isinstance(value, float) and _number(text) == value
         if alike or text in (str(value), printed_value(value)):
             return value
-    raise InputError.of("--name", f"names a value that {column!r} does not have", text)
+    raise InputError.about("--name", f"names a value that {column!r} does not have", text)
 
 
 def _number(text: str) -> float | None:

@@ -40,7 +40,7 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
     """
     plot = options.get("plot")
     if plot is not None and not plot.lower().endswith(PICTURES):
-        raise InputError.of("--plot", f"must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}", plot)
+        raise InputError.about("--plot", f"must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}", plot)
     from icefield.rows.files import FORMATS  # not for who only asks for help
 
     files, folders, globs = _read_files(inputs)
@@ -51,24 +51,24 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
             continue
         option = "-o" if name == "output" else "--" + name.removesuffix("_path")
         if not Path(path).parent.is_dir():
-            raise InputError.of(option, "lies in a folder that does not exist", path)
+            raise InputError.about(option, "lies in a folder that does not exist", path)
         # Written beside its place and then put there, so the folder matters too.
         there = Path(path).exists()
         ways = [path, Path(path).parent] if there else [Path(path).parent]
         if not _is_special(path) and not all(os.access(way, os.W_OK) for way in ways):
-            raise InputError.of(option, "cannot be written", path, "choose another folder")
+            raise InputError.about(option, "cannot be written", path, "choose another folder")
         real = os.path.realpath(path)
         is_read = there and any(os.path.exists(one) and os.path.samefile(path, one) for one in files)
         if name != "checkpoint" and is_read:
-            raise InputError.of(option, "would overwrite what is read", path, "choose another name")
+            raise InputError.about(option, "would overwrite what is read", path, "choose another name")
         if Path(path).suffix.lower() in FORMATS and (
             any(Path(real).is_relative_to(folder) for folder in folders)
             or any(_matches(real, pattern) for pattern in globs)
         ):
-            raise InputError.of(option, "lies among the files of DATA, and would be read as one of them the next time", path,
-                                "choose another folder")  # fmt: skip
+            raise InputError.about(option, "lies among the files of DATA, and would be read as one of them the next time", path,
+                                   "choose another folder")  # fmt: skip
         if real in taken and not _is_special(path):
-            raise InputError.of(option, f"names the file of {taken[real]} too", path, "choose another name")  # fmt: skip
+            raise InputError.about(option, f"names the file of {taken[real]} too", path, "choose another name")  # fmt: skip
         taken[real] = option
 
 

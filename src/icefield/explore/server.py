@@ -83,9 +83,11 @@ class ExplorerServer:
         import uvicorn
 
         if not isinstance(host, str) or not host:
-            raise InputTypeError.of("host", "must be an address to listen at", host, 'write host="127.0.0.1"')
+            raise InputTypeError.about(
+                "host", "must be an address to listen at", host, 'write host="127.0.0.1"'
+            )
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
-            raise InputError.of(
+            raise InputError.about(
                 "port", "must be a number from 0 to 65535", port, "write port=0 for any that is free"
             )
         self.controller, self.host, self.idle = controller, host, idle
@@ -98,7 +100,7 @@ class ExplorerServer:
             self._socket.bind((host, port))
         except OSError as error:
             self._socket.close()
-            raise InputError.of(
+            raise InputError.about(
                 "port", f"cannot be listened at: {error.strerror or error}", port, "write port=0"
             ) from error
         self.port: int = self._socket.getsockname()[1]

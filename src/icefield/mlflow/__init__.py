@@ -55,7 +55,7 @@ def log(
     known again by (`Explainer.record`) is in all tables and in tags; the record's run is MLflow's.
     """
     if not hasattr(explainer, "study"):
-        raise InputTypeError.of(
+        raise InputTypeError.about(
             "explainer", "must be an Explainer", explainer, "write log(Explainer(model, X))"
         )
     client, run = _client_and_run(run_id)

@@ -100,7 +100,7 @@ def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
     """Small multiples, in the order given, on one y axis."""
     panels: list[Panel] = []
     if not effects:
-        raise InputError.of("features", "leaves nothing to draw", list(effects))
+        raise InputError.about("features", "leaves nothing to draw", list(effects))
     shown = [viewed(effect, options) for effect in effects]
     for effect in shown:
         # Counts below the levels' names are too much for small panels.
@@ -137,10 +137,10 @@ def chosen_outputs(effect: Effect, options: Options) -> list[int]:
     found, texts = [], [str(n) for n in names]
     for name in wanted:
         if name not in names and str(name) not in texts:
-            raise InputError.of("outputs", "names no output", name, did_you_mean(name, names))
+            raise InputError.about("outputs", "names no output", name, did_you_mean(name, names))
         found.append(names.index(name) if name in names else texts.index(str(name)))
     if not found:
-        raise InputError.of(
+        raise InputError.about(
             "outputs", "must name at least one output", options.outputs, did_you_mean("", names)
         )
     return found
@@ -214,7 +214,7 @@ def _group_series(output: int, groups: Mapping[str, Effect]) -> list[Series]:
 
 def _surfaces(facets: list[tuple[str, Series]], whole: Effect, options: Options, named: bool) -> Picture:
     if options.x_scale == "log":
-        raise InputError.of("x_scale", "is for pictures of one feature", options.x_scale, "leave it out")
+        raise InputError.about("x_scale", "is for pictures of one feature", options.x_scale, "leave it out")
     series = [one for _, one in facets]
     scale = surface_scale(series, options, named)
     if len(facets) > 1 and options.data == "auto":

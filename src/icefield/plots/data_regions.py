@@ -34,7 +34,7 @@ def mask_of(
     low = one.low_support
     asked = options.mask
     if asked == "support" and one.effect.support is None:
-        raise InputError.of(
+        raise InputError.about(
             "mask", "needs an effect with support, and this one has none", asked, "write mask='hull'"
         )
     if low is not None and asked in ("auto", "support"):
@@ -45,7 +45,7 @@ def mask_of(
         return shown, None, ""
     if asked == "hull" or (asked == "auto" and across.ordered and up.ordered):
         if not (across.ordered and up.ordered):
-            raise InputTypeError.of(
+            raise InputTypeError.about(
                 "mask", "needs two features of numbers or times", "hull", "write mask='density'"
             )
         points = np.column_stack(

@@ -172,7 +172,7 @@ def _row_values(effect: Effect, column: Any) -> NDArray[Any]:
     known = effect.row_values or {}
     if column not in known:
         hint = did_you_mean(column, known) if known else "compute it with Explainer.ice(...)"
-        raise InputError.of(
+        raise InputError.about(
             "color_by", "names a column whose values this effect does not carry", column, hint
         )
     return np.asarray(known[column])
@@ -206,8 +206,8 @@ def _highlighted(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
     for label, item in items:
         if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
             if int(item) not in where:
-                raise InputError.of("highlight", "names a row whose curve was not kept", item,
-                                    f"compute it with Explainer.ice(..., rows=[{item}, ...])")  # fmt: skip
+                raise InputError.about("highlight", "names a row whose curve was not kept", item,
+                                       f"compute it with Explainer.ice(..., rows=[{item}, ...])")  # fmt: skip
             text = name_text(label) if label is not None else f"row {counted(int(item))}"
             found.append((text, where[int(item)]))
         else:
@@ -226,9 +226,9 @@ def _row_named(effect: Effect, name: Any) -> int:
         if len(hits) == 1:
             return hits[0]
         if len(hits) > 1:
-            raise InputError.of(
+            raise InputError.about(
                 "highlight", f"names {len(hits)} of the kept rows", name, "pass a row's position in X"
             )
         texts.update(v for v in listed.tolist() if isinstance(v, str))
-    raise InputError.of("highlight", "names no kept row", name,
-                        did_you_mean(name, sorted(texts)) if texts else "pass a row's position in X")  # fmt: skip
+    raise InputError.about("highlight", "names no kept row", name,
+                           did_you_mean(name, sorted(texts)) if texts else "pass a row's position in X")  # fmt: skip

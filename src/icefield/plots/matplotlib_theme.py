@@ -105,7 +105,7 @@ class Theme:
         try:
             return mpl.colormaps[chosen]
         except (KeyError, TypeError) as error:
-            raise InputError.of(
+            raise InputError.about(
                 "cmap", "is no colour map matplotlib knows", chosen, did_you_mean(chosen, mpl.colormaps)
             ) from error
 
@@ -117,7 +117,7 @@ def _palette(options: Options, dark: bool) -> list[Any]:
     if options.palette is not None:
         for colour in options.palette:
             if not mpl.colors.is_color_like(colour):
-                raise InputError.of("colors", "holds something that is no colour", colour)
+                raise InputError.about("colors", "holds something that is no colour", colour)
         return options.palette
     cycle = mpl.rcParams["axes.prop_cycle"].by_key().get("color")
     default = mpl.rcParamsDefault["axes.prop_cycle"].by_key().get("color")

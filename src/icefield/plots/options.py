@@ -88,11 +88,11 @@ class Options:
             _check_count(name, chosen[name])
         options = cls(**chosen)
         if options.ax is not None and options.backend == "plotly":
-            raise InputError.of(
+            raise InputError.about(
                 "ax", "is for matplotlib; plotly makes its own figure", options.ax, "leave ax out"
             )
         if options.ax is not None and not hasattr(options.ax, "get_figure"):
-            raise InputTypeError.of(
+            raise InputTypeError.about(
                 "ax", "must be a matplotlib Axes", options.ax, "write ax=plt.subplots()[1]"
             )
         _check_size(options.figsize)
@@ -138,7 +138,7 @@ def _chosen(name: str, value: Any, choices: tuple[str, ...]) -> str:
         return "auto"
     if not isinstance(value, str) or value not in choices:
         shown = ", ".join(repr(c) for c in choices if c != "none") + (" or None" if "none" in choices else "")
-        raise InputError.of(name, f"must be one of {shown}", value, did_you_mean(value, choices))
+        raise InputError.about(name, f"must be one of {shown}", value, did_you_mean(value, choices))
     return value
 
 
@@ -146,16 +146,16 @@ def check_kind(options: Options, kinds: tuple[str, ...], what: str) -> None:
     """An error where `kind` is none of those that so many features have."""
     if options.kind not in ("auto", *kinds):
         problem = f"must be one of {', '.join(map(repr, kinds))} for {what}"
-        raise InputError.of("kind", problem, options.kind)
+        raise InputError.about("kind", problem, options.kind)
 
 
 def _check_count(name: str, value: Any) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise InputTypeError.of(name, "must be a whole number", value, f"write {name}=20")
+        raise InputTypeError.about(name, "must be a whole number", value, f"write {name}=20")
     if value < 1:
-        raise InputError.of(name, "must be at least 1", value, f"write {name}=20")
+        raise InputError.about(name, "must be at least 1", value, f"write {name}=20")
 
 
 def _check_size(size: Any) -> None:
@@ -166,6 +166,6 @@ def _check_size(size: Any) -> None:
     except (TypeError, ValueError):
         width = height = -1.0
     if not (width > 0 and height > 0):
-        raise InputError.of(
+        raise InputError.about(
             "figsize", "must be a width and a height in inches", size, "write figsize=(7, 4.5)"
         )

@@ -71,7 +71,7 @@ class Theme:
         try:
             return [[float(at), colour] for at, colour in plotly.colors.get_colorscale(chosen)]
         except (ValueError, plotly.exceptions.PlotlyError) as error:
-            raise InputError.of(
+            raise InputError.about(
                 "cmap", "is no colour map plotly knows", chosen, "write cmap='viridis' or 'cividis'"
             ) from error
 

@@ -62,7 +62,7 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
     """
     values = [value] if isinstance(value, str) else list(value)
     if not values:
-        raise InputError.of("value", "must name at least one column", value, 'write value="importance"')
+        raise InputError.about("value", "must name at least one column", value, 'write value="importance"')
     names, outputs, numbers = _importance_columns(table, values)
     kinds = list(dict.fromkeys(outputs))
     effects: Mapping[Any, Effect] = getattr(table, "effects", None) or {}
@@ -99,19 +99,19 @@ def _importance_columns(table: Any, values: Sequence[str]) -> tuple[list[Any], l
     """Features, their outputs, and the numbers of each value."""
     if isinstance(table, Mapping):
         if len(values) > 1:
-            raise InputError.of("value", "must be one where a mapping is drawn", list(values))
+            raise InputError.about("value", "must be one where a mapping is drawn", list(values))
         return list(table), [None] * len(table), [np.array([float(v) for v in table.values()])]
     columns = getattr(table, "columns", None)
     if not isinstance(columns, Mapping) or "feature" not in columns:
-        raise InputTypeError.of("table", "must be an importance table or a mapping of feature -> number", table,
-                                "write plot_importance(explainer.importance())")  # fmt: skip
+        raise InputTypeError.about("table", "must be an importance table or a mapping of feature -> number", table,
+                                   "write plot_importance(explainer.importance())")  # fmt: skip
     for value in values:
         if ALIASES.get(value, value) not in columns:
             numeric = [n for n, v in columns.items() if np.asarray(v).dtype.kind in "fiu"]
             hint = did_you_mean(value, [*numeric, *ALIASES])
             if value == "permutation":
                 hint = "give the Explainer observed targets: Explainer(model, X, y)"
-            raise InputError.of("value", "names no column of numbers", value, hint)
+            raise InputError.about("value", "names no column of numbers", value, hint)
     names = list(columns["feature"])
     outputs = list(columns["output"]) if "output" in columns else [None] * len(names)
     numbers = [np.asarray(columns[ALIASES.get(value, value)], dtype=np.float64) for value in values]
@@ -145,7 +145,7 @@ def _wanted(known: list[Any], asked: Any) -> list[Any]:
     listed = list(asked) if isinstance(asked, (list, tuple, set)) else [asked]
     for name in listed:
         if name not in known:
-            raise InputError.of("outputs", "names no output", name, did_you_mean(name, known))
+            raise InputError.about("outputs", "names no output", name, did_you_mean(name, known))
     return listed
 
 
@@ -289,14 +289,16 @@ def interactions_picture(table: Any, value: str, output: Any, options: Options) 
 def _pairs(table: Any, value: str, output: Any) -> tuple[list[Any], Float]:
     if hasattr(table, "matrix") and hasattr(table, "features"):
         if value not in table.columns:
-            raise InputError.of("value", "names no column", value, did_you_mean(value, list(table.columns)))
+            raise InputError.about(
+                "value", "names no column", value, did_you_mean(value, list(table.columns))
+            )
         return list(table.features), np.asarray(table.matrix(value, output), dtype=np.float64)
     try:
         entries = {tuple(pair): float(number) for pair, number in table.items()}
         names = list(dict.fromkeys(name for pair in entries for name in pair))
     except (AttributeError, TypeError, ValueError) as error:
-        raise InputTypeError.of("table", "must be an interactions table or a mapping of pair -> number", table,
-                                "write plot_interactions(explainer.interactions())") from error  # fmt: skip
+        raise InputTypeError.about("table", "must be an interactions table or a mapping of pair -> number", table,
+                                   "write plot_interactions(explainer.interactions())") from error  # fmt: skip
     matrix = np.full((len(names), len(names)), np.nan)
     for pair, number in entries.items():
         i, j = names.index(pair[0]), names.index(pair[-1])
@@ -310,10 +312,10 @@ def _pairs(table: Any, value: str, output: Any) -> tuple[list[Any], Float]:
 def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
     """Partial dependence and accumulated local effects in one panel, both around their mean over the data."""
     if pd.n_features != 1 or ale.n_features != 1 or pd.features != ale.features:
-        raise InputError.of("ale", f"must be the one-way ALE of {pd.features[0]!r}", ale.features,
-                            f"write explainer.ale({pd.features[0]!r})")  # fmt: skip
+        raise InputError.about("ale", f"must be the one-way ALE of {pd.features[0]!r}", ale.features,
+                               f"write explainer.ale({pd.features[0]!r})")  # fmt: skip
     if ale.kind != "ale" or pd.kind == "ale":
-        raise InputError.of("ale", "must have kind 'ale', and the other effect not", ale.kind)
+        raise InputError.about("ale", "must have kind 'ale', and the other effect not", ale.kind)
     around = replace(around_mean(pd).averages_only(), spread=Spread(), groups={})
     other = replace(_within(ale, pd), groups={})
     panels = []
@@ -382,7 +384,7 @@ def around_mean(effect: Effect) -> Effect:
 def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Options) -> Picture:
     """One panel per region: its curve, and the curve over all rows for comparison."""
     if not regions:
-        raise InputError.of("regions", "holds no region", regions)
+        raise InputError.about("regions", "holds no region", regions)
     if whole.n_features != 1:
         raise InputError("Regions are drawn for one feature. Hint: pass the one-way effect.")
     overall = replace(whole.averages_only(), spread=Spread(), groups={})

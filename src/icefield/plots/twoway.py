@@ -70,7 +70,7 @@ def chosen_kind(effect: Effect, options: Options) -> str:
     """Which of the two-way kinds to draw, from what was asked and the features' kinds."""
     check_kind(options, TWO_WAY_KINDS, "two features")
     if options.data in ("rug", "deciles"):
-        raise InputError.of("data", "must be 'histogram', 'points' or None for two features", options.data)
+        raise InputError.about("data", "must be 'histogram', 'points' or None for two features", options.data)
     both = all(effect.ordered)
     known = [len(g) - gone for g, gone in zip(effect.grid, effect.missing_last)]
     if options.kind == "auto":
@@ -79,8 +79,8 @@ def chosen_kind(effect: Effect, options: Options) -> str:
         levels = [len(g) for g, ordered in zip(effect.grid, effect.ordered) if not ordered]
         return "lines" if any(effect.ordered) and levels[0] <= LEVELS_AS_LINES else "heatmap"
     if options.kind in ("contour", "surface") and not (both and min(known) >= 2):
-        raise InputTypeError.of("kind", "needs two features of numbers or times with at least two grid values each",
-                                options.kind, "write kind='heatmap' or kind='lines'")  # fmt: skip
+        raise InputTypeError.about("kind", "needs two features of numbers or times with at least two grid values each",
+                                   options.kind, "write kind='heatmap' or kind='lines'")  # fmt: skip
     return options.kind
 
 

@@ -71,7 +71,7 @@ class Fitter:
         except (InputError, InputTypeError):
             raise
         except Exception as error:
-            raise ModelError.of("fit", f"could not fit {len(rows)} rows ({one_line(error)})", hint="try it on half of the rows by hand") from error  # fmt: skip
+            raise ModelError.about("fit", f"could not fit {len(rows)} rows ({one_line(error)})", hint="try it on half of the rows by hand") from error  # fmt: skip
 
 
 def is_estimator(fit: Any) -> bool:
@@ -82,10 +82,10 @@ def is_estimator(fit: Any) -> bool:
 def check_fit(fit: Any) -> None:
     """An error where nothing could be fitted by it."""
     if inspect.isclass(fit):
-        raise InputTypeError.of("fit", "is a class", fit.__name__, f"pass {fit.__name__}(...), not fitted")
+        raise InputTypeError.about("fit", "is a class", fit.__name__, f"pass {fit.__name__}(...), not fitted")
     if not is_estimator(fit) and not callable(fit):
-        raise InputTypeError.of("fit", "must be an estimator, or a function of rows and targets that gives a fitted model", fit,
-                                "write ex.refits(RandomForestRegressor(), y)")  # fmt: skip
+        raise InputTypeError.about("fit", "must be an estimator, or a function of rows and targets that gives a fitted model", fit,
+                                   "write ex.refits(RandomForestRegressor(), y)")  # fmt: skip
 
 
 def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | None, seed: int) -> Any:
@@ -103,8 +103,8 @@ def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | Non
     elif "sample_weight" in inspect.signature(last[1].fit).parameters:
         given = {f"{last[0]}__sample_weight".removeprefix("__"): weights}
     else:
-        raise InputTypeError.of("fit", "takes no sample_weight, and the Explainer has weights", type(fresh).__name__,
-                                "pass a function: def fit(X, y, weights): ...")  # fmt: skip
+        raise InputTypeError.about("fit", "takes no sample_weight, and the Explainer has weights", type(fresh).__name__,
+                                   "pass a function: def fit(X, y, weights): ...")  # fmt: skip
     answered = fresh.fit(X, y, **given)
     return answered if answered is not None else fresh
 
@@ -129,12 +129,12 @@ def _fit_function(fit: Callable[..., Any], X: Any, y: NDArray[Any], weights: Flo
     if weights is not None:
         named = [name for name in WEIGHTS if name in parameters]
         if not named:
-            raise InputTypeError.of("fit", "takes no weights, and the Explainer has some", getattr(fit, "__name__", fit),
-                                    "write def fit(X, y, weights): ...")  # fmt: skip
+            raise InputTypeError.about("fit", "takes no weights, and the Explainer has some", getattr(fit, "__name__", fit),
+                                       "write def fit(X, y, weights): ...")  # fmt: skip
         given[named[0]] = weights
     model = fit(X, y, **given)
     if model is None:
-        raise InputTypeError.of("fit", "gave nothing back", None, "return the fitted model")
+        raise InputTypeError.about("fit", "gave nothing back", None, "return the fitted model")
     return model
 
 
@@ -226,7 +226,7 @@ class _Crew:
                 model = self._learner.fitted(rows, seed) if process is None else process.ask(rows, seed)
                 self._done.put((number, model, None))
         except ProcessEnded as error:
-            ended = ModelError.of(
+            ended = ModelError.about(
                 "fit", "ended its process", hint="is there memory for several fits at once?"
             )
             ended.__cause__ = error
@@ -246,7 +246,7 @@ class _FittedModels:
     def __init__(self, folder: Path, learner: Fitter, work: Sequence[tuple[Positions, int]]) -> None:
         self._folder = folder
         if folder.exists() and not folder.is_dir():
-            raise InputError.of(
+            raise InputError.about(
                 "checkpoint", "is a file, and fits need a folder", str(folder), "name another one"
             )
         about = {"refits": len(work), "key": fits_key(learner, work)}
@@ -259,8 +259,8 @@ class _FittedModels:
         with suppress(ValueError):
             if json.loads(note.read_text(encoding="utf-8")) == about:
                 return
-        raise InputError.of("checkpoint", "holds refits of another learner, other rows or other halves", str(folder),
-                            "name another folder, or empty this one")  # fmt: skip
+        raise InputError.about("checkpoint", "holds refits of another learner, other rows or other halves", str(folder),
+                               "name another folder, or empty this one")  # fmt: skip
 
     def found(self) -> dict[int, Any]:
         """The models that are there, by their number."""
@@ -269,7 +269,7 @@ class _FittedModels:
             try:
                 found[int(file.stem.rpartition("-")[2])] = pickle.loads(file.read_bytes())
             except Exception as error:
-                raise InputError.of("checkpoint", f"holds a file that is no refit ({one_line(error)})", str(file), "remove it") from error  # fmt: skip
+                raise InputError.about("checkpoint", f"holds a file that is no refit ({one_line(error)})", str(file), "remove it") from error  # fmt: skip
         return found
 
     def write(self, number: int, model: Any) -> None:
@@ -277,8 +277,8 @@ class _FittedModels:
         try:
             content = pickle.dumps(model)
         except Exception as error:
-            raise InputError.of("checkpoint", f"needs models that can be pickled ({one_line(error)})", str(self._folder),
-                                "leave it out") from error  # fmt: skip
+            raise InputError.about("checkpoint", f"needs models that can be pickled ({one_line(error)})", str(self._folder),
+                                   "leave it out") from error  # fmt: skip
         with written_beside(self._folder / f"refit-{number:02d}.pickle") as beside:
             beside.write_bytes(content)
 

@@ -47,8 +47,8 @@ def halves(
             if classes is None or len(np.unique(classes[fitted])) == wanted:
                 break
         else:
-            raise InputError.of("y", "has a class of so few rows that halves do not hold it", f"{wanted} classes",
-                                "leave out the rows of rare classes, or join these")  # fmt: skip
+            raise InputError.about("y", "has a class of so few rows that halves do not hold it", f"{wanted} classes",
+                                   "leave out the rows of rare classes, or join these")  # fmt: skip
         yield np.flatnonzero(fitted), np.flatnonzero(~fitted), int(rng.integers(2**31 - 1))
 
 
@@ -72,7 +72,7 @@ def whole_units(block: Block, groups: Any, time: Any, blocks: int) -> tuple[Posi
     whose order is cut into this many `blocks`.
     """
     if groups is not None and time is not None:
-        raise InputError.of(
+        raise InputError.about(
             "time", "cannot be given together with groups: halves keep one or the other whole", time
         )
     units: Positions | None
@@ -85,8 +85,8 @@ def whole_units(block: Block, groups: Any, time: Any, blocks: int) -> tuple[Posi
         return None, "rows"
     found = int(units.max()) + 1
     if found < LEAST_UNITS:
-        raise InputError.of("groups" if time is None else "blocks", f"must be at least {LEAST_UNITS}, of which halves are drawn",
-                            counted(found), "leave it out where rows are independent")  # fmt: skip
+        raise InputError.about("groups" if time is None else "blocks", f"must be at least {LEAST_UNITS}, of which halves are drawn",
+                               counted(found), "leave it out where rows are independent")  # fmt: skip
     return units, said
 
 
@@ -94,7 +94,7 @@ def _stretches(block: Block, time: Any, blocks: int) -> Positions:
     column = column_of("time", time, block.table)
     if column.kind not in ORDERED_KINDS or column.any_missing:
         problem = "must be numbers or times that have an order, none of them missing"
-        raise InputTypeError.of("time", problem, column.kind)
+        raise InputTypeError.about("time", problem, column.kind)
     values = column.values
     order = np.argsort(values, kind="stable")
     places = np.empty(len(order), dtype=np.intp)

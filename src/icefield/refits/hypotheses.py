@@ -56,7 +56,7 @@ def group_differences(refits: Refits, effect: Effect) -> Tests:
     """Whether a feature's centred curves are the same in every pair of groups."""
     labels = [label for label, group in effect.groups.items() if np.isfinite(_curves(group)).all()]
     if len(labels) < 2:
-        raise InputError.of("by", "must have two groups with rows in every half", labels)
+        raise InputError.about("by", "must have two groups with rows in every half", labels)
     tested = []
     for one, other in combinations(labels, 2):
         a, b = effect.groups[one], effect.groups[other]

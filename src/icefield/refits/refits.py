@@ -424,7 +424,7 @@ class Refits(StudyExplainer):
         Curves are compared less their means: groups may differ in level.
         """
         if by is None and self.study.rows.groups is None:
-            raise InputError.of("by", "is needed: of which groups", None, 'write by="sex"')
+            raise InputError.about("by", "is needed: of which groups", None, 'write by="sex"')
         return group_differences(self, self.partial_dependence(feature, grid=grid, by=by))
 
     def interaction_test(self, features: Iterable[Any] | None = None, *, grid: Any = 6) -> Tests:
@@ -469,14 +469,16 @@ def make_refits(
     check_fit(fit)
     block = study.sample
     if not study.rows.resident or study.rows.is_sampled:
-        raise InputError.of("X", "is streamed, and refits need the rows together", study.rows.label,
-                            "read a sample of whole groups into a frame, and pass that as X")  # fmt: skip
+        raise InputError.about("X", "is streamed, and refits need the rows together", study.rows.label,
+                               "read a sample of whole groups into a frame, and pass that as X")  # fmt: skip
     counting = int(np.count_nonzero(block.row_weights() > 0))
     if counting < LEAST_ROWS:
-        raise InputError.of("X", f"must have at least {LEAST_ROWS} rows that count for refits on halves", f"{counting} rows")  # fmt: skip
+        raise InputError.about("X", f"must have at least {LEAST_ROWS} rows that count for refits on halves", f"{counting} rows")  # fmt: skip
     targets = validate.observed(y, block.table) if y is not None else block.y
     if targets is None:
-        raise InputError.of("y", "is needed: what is the learner fitted to", None, "write ex.refits(fit, y)")
+        raise InputError.about(
+            "y", "is needed: what is the learner fitted to", None, "write ex.refits(fit, y)"
+        )
     units, kept_whole = whole_units(block, groups, time, blocks)
     classes = targets if study.model.kind == "classifier" else None
     parts = list(halves(block.n_rows, int(n), study.seed, units, classes))
@@ -499,10 +501,12 @@ def _refit(study: Study, native: Any, rows: Positions) -> Refit:
     block, full = study.sample.take(rows), study.model
     model = read_model(native, block.table, target="all", scale=full.scale, row_by_row=not full.across_rows)
     if model.all_outputs != full.all_outputs:
-        raise ModelError.of("fit", f"gave a model with other outputs than the Explainer's {list(full.all_outputs)}",
-                            list(model.all_outputs), "fit the same kind of model")  # fmt: skip
+        raise ModelError.about("fit", f"gave a model with other outputs than the Explainer's {list(full.all_outputs)}",
+                               list(model.all_outputs), "fit the same kind of model")  # fmt: skip
     if set(model.columns) != set(full.columns):
-        raise ModelError.of("fit", "gave a model of other columns than the Explainer's", list(model.columns))
+        raise ModelError.about(
+            "fit", "gave a model of other columns than the Explainer's", list(model.columns)
+        )
     own = MemoryRows(
         block.table, y=block.y, weights=block.weights, clusters=block.clusters, seed=study.seed
     )  # fmt: skip
@@ -537,8 +541,8 @@ def _from_to(values: Sequence[float]) -> str:
 
 def _refuse_rows(parameter: str, given: Any) -> None:
     if given is not None:
-        raise InputError.of(parameter, "cannot be given to refits: each averages over all rows that it has not seen", given,
-                            "build an Explainer of the rows you mean, and ask that for refits")  # fmt: skip
+        raise InputError.about(parameter, "cannot be given to refits: each averages over all rows that it has not seen", given,
+                               "build an Explainer of the rows you mean, and ask that for refits")  # fmt: skip
 
 
 def _fewer(rows: Any) -> Any:

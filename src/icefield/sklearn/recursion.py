@@ -56,7 +56,7 @@ def training_dependence(
             return _from_trees(estimator, X, positions, values)
         except (CannotRead, EngineError, ValueError) as reason:
             if ours_only:
-                raise InputError.of(
+                raise InputError.about(
                     "method", f"cannot be 'recursion' here: {reason}", hint="write method='brute'"
                 ) from reason
     assert walk is not None

@@ -164,5 +164,5 @@ def check_levels(dtype: Any, name: Any, values: NDArray[Any]) -> None:
         return
     for value in values.tolist():
         if value not in levels:
-            raise InputTypeError.of("custom_values", f"holds a value that is no category of column {name!r}", value,
-                                    did_you_mean(value, levels))  # fmt: skip
+            raise InputTypeError.about("custom_values", f"holds a value that is no category of column {name!r}", value,
+                                       did_you_mean(value, levels))  # fmt: skip
