@@ -152,7 +152,7 @@ class Comparison(Mapping[Any, Any]):
         if not self.of_effects:
             if not features:
                 raise InputError.about("features", "are needed to draw a comparison of Explainers", features,
-                                       'write comparison.plot("age")')  # fmt: skip
+                                    'write comparison.plot("age")')  # fmt: skip
             return self.partial_dependence(*features).plot(**options)
         if features:
             raise InputError.about(
@@ -233,7 +233,7 @@ class Comparison(Mapping[Any, Any]):
         for name, effect in effects.items():
             if effect.outputs != first.outputs:
                 raise InputError.about("members", f"must have the same outputs to be refits of one model: {first_name!r} "
-                                       f"has {list(first.outputs)}, {name!r} has others", list(effect.outputs))  # fmt: skip
+                                    f"has {list(first.outputs)}, {name!r} has others", list(effect.outputs))  # fmt: skip
             _check_same_grid(effects, first_name, name)
         return refit_band(effects, quantiles)
 
@@ -319,7 +319,7 @@ def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Compar
         members = dict(enumerate(members))
     if not isinstance(members, Mapping):
         raise InputTypeError.about("members", "must map names to Explainers or Effects, or list them", members,
-                                   'write compare({"forest": explainer_1, "boosting": explainer_2})')  # fmt: skip
+                                'write compare({"forest": explainer_1, "boosting": explainer_2})')  # fmt: skip
     if not members:
         raise InputError.about("members", "must hold at least one Explainer or Effect", members)
     if X is not None:
@@ -328,7 +328,7 @@ def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Compar
         given = [name for name, member in members.items() if isinstance(member, (Effect, Explainer))]
         if given:
             raise InputTypeError.about("X", f"is for models, and {given[0]!r} has its own rows already", type(X).__name__,
-                                       "leave X out, or pass the fitted models")  # fmt: skip
+                                    "leave X out, or pass the fitted models")  # fmt: skip
         members = {name: Explainer(model, X) for name, model in members.items()}
     effects = [isinstance(member, Effect) for member in members.values()]
     if all(effects):
@@ -340,7 +340,7 @@ def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Compar
     for name, member in members.items():
         if not hasattr(member, "partial_dependence"):
             raise InputTypeError.about("members", f"must hold Explainers or Effects, and {name!r} is neither", member,
-                                       "write icefield.Explainer(model, X), or give the rows to all models: compare(models, X)")  # fmt: skip
+                                    "write icefield.Explainer(model, X), or give the rows to all models: compare(models, X)")  # fmt: skip
     return Comparison(members)
 
 

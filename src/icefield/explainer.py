@@ -254,7 +254,7 @@ class Explainer:
             validate.share("precision", precision)
             if quantiles is not None or individual:
                 raise InputError.about("precision", "works on averages only; quantiles and individual curves do not merge", precision,
-                                       "choose the rows with rows=...")  # fmt: skip
+                                    "choose the rows with rows=...")  # fmt: skip
             if self.model.across_rows:
                 hint = "choose the rows with rows=..."
                 raise not_row_by_row(self.model, "precision", "adds rows call by call", precision, hint)

@@ -159,7 +159,7 @@ def _directions(study: Study, increasing: Any, decreasing: Any) -> dict[Any, int
             feature = study.feature(label)
             if not has_order(feature):
                 raise InputError.about(parameter, f"names a feature of kind {feature.kind}, whose levels have no order", name,
-                                       "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")  # fmt: skip
+                                    "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")  # fmt: skip
             if found.get(label, sign) != sign:
                 raise InputError.about("decreasing", "names a feature that `increasing` names too", name)
             found[label] = sign

@@ -146,8 +146,8 @@ def compare(study: Study, against: str | Path) -> Check:
         raise InputError("There are no rows to compare the model on. Hint: give X with at least one row.")
     if not _is_same_kind(study, head):
         raise InputError.about("against", "is a snapshot of another kind of model", str(against),
-                               f"it has {head['kind']} {head['outputs']} on scale {head['scale']!r}, this one is {study.model.kind} "
-                               f"{[str(o) for o in study.model.outputs]} on {study.model.scale!r}")  # fmt: skip
+                            f"it has {head['kind']} {head['outputs']} on scale {head['scale']!r}, this one is {study.model.kind} "
+                            f"{[str(o) for o in study.model.outputs]} on {study.model.scale!r}")  # fmt: skip
     names = {str(c) for c in study.model.columns}
     lost = [name for name in before if name not in names]
     if lost and len(lost) == len(before):
@@ -374,10 +374,10 @@ def _made(study: Study, number_of: int) -> Iterator[Any]:
         )
     if block.y is None:
         raise InputError.about("refits", "are made from observed targets, which the Explainer was not given", number_of,
-                               "write Explainer(model, X, y)")  # fmt: skip
+                            "write Explainer(model, X, y)")  # fmt: skip
     if not is_estimator(model.native):
         raise InputError.about("refits", f"cannot be made of a {type(model.native).__name__}, which has no fit", number_of,
-                               "give fitted models: refits=[...]")  # fmt: skip
+                            "give fitted models: refits=[...]")  # fmt: skip
     learner = Fitter(
         model.native, block.table.select(model.columns), model.form, np.asarray(block.y), block.weights
     )

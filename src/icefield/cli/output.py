@@ -66,7 +66,7 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
             or any(_matches(real, pattern) for pattern in globs)
         ):
             raise InputError.about(option, "lies among the files of DATA, and would be read as one of them the next time", path,
-                                   "choose another folder")  # fmt: skip
+                                "choose another folder")  # fmt: skip
         if real in taken and not _is_special(path):
             raise InputError.about(option, f"names the file of {taken[real]} too", path, "choose another name")  # fmt: skip
         taken[real] = option

@@ -53,7 +53,7 @@ class ExploredModels:
                 self.first.model.columns
             ):
                 raise InputError.about("models", "must be Explainers of the same rows and features", list(named),
-                                       "build them with the same X")  # fmt: skip
+                                    "build them with the same X")  # fmt: skip
         self._lock = threading.RLock()
         self._checked: dict[int, float] = {}  # when each study's model was last looked at
 

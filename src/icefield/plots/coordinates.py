@@ -66,7 +66,7 @@ class Coordinates:
         possible = self.axis_kind in ("number", "integer") and self.low > 0 and self.high > self.low
         if scale == "log" and not possible:
             raise InputError.about("x_scale", f"can be 'log' for numbers above 0 only, which {self.feature!r} does not have alone", scale,
-                                   'write x_scale="linear"')  # fmt: skip
+                                'write x_scale="linear"')  # fmt: skip
         return possible and (scale == "log" or (scale == "auto" and all(map(spaced_by_factors, grids))))
 
     @property

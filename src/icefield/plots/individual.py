@@ -207,7 +207,7 @@ def _highlighted(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
         if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
             if int(item) not in where:
                 raise InputError.about("highlight", "names a row whose curve was not kept", item,
-                                       f"compute it with Explainer.ice(..., rows=[{item}, ...])")  # fmt: skip
+                                    f"compute it with Explainer.ice(..., rows=[{item}, ...])")  # fmt: skip
             text = name_text(label) if label is not None else f"row {counted(int(item))}"
             found.append((text, where[int(item)]))
         else:
@@ -231,4 +231,4 @@ def _row_named(effect: Effect, name: Any) -> int:
             )
         texts.update(v for v in listed.tolist() if isinstance(v, str))
     raise InputError.about("highlight", "names no kept row", name,
-                           did_you_mean(name, sorted(texts)) if texts else "pass a row's position in X")  # fmt: skip
+                        did_you_mean(name, sorted(texts)) if texts else "pass a row's position in X")  # fmt: skip

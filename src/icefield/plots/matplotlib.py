@@ -54,7 +54,7 @@ def draw(picture: Picture, options: Options) -> Axes | Figure:
     if options.ax is not None:
         if len(picture.panels) > 1:
             raise InputError.about("ax", f"holds one panel and this picture has {len(picture.panels)}", options.ax,
-                                   "leave ax out, or choose with outputs=[...] or layout='overlay'")  # fmt: skip
+                                "leave ax out, or choose with outputs=[...] or layout='overlay'")  # fmt: skip
         _draw_into(options.ax, broken_levels(options.ax, picture.panels[0]), options)
         return options.ax
     return _made(picture, options, by_pyplot=True)[0]

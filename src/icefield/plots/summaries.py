@@ -104,7 +104,7 @@ def _importance_columns(table: Any, values: Sequence[str]) -> tuple[list[Any], l
     columns = getattr(table, "columns", None)
     if not isinstance(columns, Mapping) or "feature" not in columns:
         raise InputTypeError.about("table", "must be an importance table or a mapping of feature -> number", table,
-                                   "write plot_importance(explainer.importance())")  # fmt: skip
+                                "write plot_importance(explainer.importance())")  # fmt: skip
     for value in values:
         if ALIASES.get(value, value) not in columns:
             numeric = [n for n, v in columns.items() if np.asarray(v).dtype.kind in "fiu"]
@@ -298,7 +298,7 @@ def _pairs(table: Any, value: str, output: Any) -> tuple[list[Any], Float]:
         names = list(dict.fromkeys(name for pair in entries for name in pair))
     except (AttributeError, TypeError, ValueError) as error:
         raise InputTypeError.about("table", "must be an interactions table or a mapping of pair -> number", table,
-                                   "write plot_interactions(explainer.interactions())") from error  # fmt: skip
+                                "write plot_interactions(explainer.interactions())") from error  # fmt: skip
     matrix = np.full((len(names), len(names)), np.nan)
     for pair, number in entries.items():
         i, j = names.index(pair[0]), names.index(pair[-1])
@@ -313,7 +313,7 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
     """Partial dependence and accumulated local effects in one panel, both around their mean over the data."""
     if pd.n_features != 1 or ale.n_features != 1 or pd.features != ale.features:
         raise InputError.about("ale", f"must be the one-way ALE of {pd.features[0]!r}", ale.features,
-                               f"write explainer.ale({pd.features[0]!r})")  # fmt: skip
+                            f"write explainer.ale({pd.features[0]!r})")  # fmt: skip
     if ale.kind != "ale" or pd.kind == "ale":
         raise InputError.about("ale", "must have kind 'ale', and the other effect not", ale.kind)
     around = replace(around_mean(pd).averages_only(), spread=Spread(), groups={})

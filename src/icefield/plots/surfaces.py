@@ -80,7 +80,7 @@ def _curves_at(one: Series, curves: Any) -> tuple[Float, Float]:
         given = {}
     if set(given) != set(effect.features):
         raise InputError.about("interaction", f"must be True or the two one-way Effects of {list(effect.features)}",
-                               curves, "write interaction=True")  # fmt: skip
+                            curves, "write interaction=True")  # fmt: skip
     found = []
     for which, feature in enumerate(effect.features):
         curve = given[feature]

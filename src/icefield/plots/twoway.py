@@ -80,7 +80,7 @@ def chosen_kind(effect: Effect, options: Options) -> str:
         return "lines" if any(effect.ordered) and levels[0] <= LEVELS_AS_LINES else "heatmap"
     if options.kind in ("contour", "surface") and not (both and min(known) >= 2):
         raise InputTypeError.about("kind", "needs two features of numbers or times with at least two grid values each",
-                                   options.kind, "write kind='heatmap' or kind='lines'")  # fmt: skip
+                                options.kind, "write kind='heatmap' or kind='lines'")  # fmt: skip
     return options.kind
 
 

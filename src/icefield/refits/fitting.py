@@ -85,7 +85,7 @@ def check_fit(fit: Any) -> None:
         raise InputTypeError.about("fit", "is a class", fit.__name__, f"pass {fit.__name__}(...), not fitted")
     if not is_estimator(fit) and not callable(fit):
         raise InputTypeError.about("fit", "must be an estimator, or a function of rows and targets that gives a fitted model", fit,
-                                   "write ex.refits(RandomForestRegressor(), y)")  # fmt: skip
+                                "write ex.refits(RandomForestRegressor(), y)")  # fmt: skip
 
 
 def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | None, seed: int) -> Any:
@@ -104,7 +104,7 @@ def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | Non
         given = {f"{last[0]}__sample_weight".removeprefix("__"): weights}
     else:
         raise InputTypeError.about("fit", "takes no sample_weight, and the Explainer has weights", type(fresh).__name__,
-                                   "pass a function: def fit(X, y, weights): ...")  # fmt: skip
+                                "pass a function: def fit(X, y, weights): ...")  # fmt: skip
     answered = fresh.fit(X, y, **given)
     return answered if answered is not None else fresh
 
@@ -130,7 +130,7 @@ def _fit_function(fit: Callable[..., Any], X: Any, y: NDArray[Any], weights: Flo
         named = [name for name in WEIGHTS if name in parameters]
         if not named:
             raise InputTypeError.about("fit", "takes no weights, and the Explainer has some", getattr(fit, "__name__", fit),
-                                       "write def fit(X, y, weights): ...")  # fmt: skip
+                                    "write def fit(X, y, weights): ...")  # fmt: skip
         given[named[0]] = weights
     model = fit(X, y, **given)
     if model is None:
@@ -260,7 +260,7 @@ class _FittedModels:
             if json.loads(note.read_text(encoding="utf-8")) == about:
                 return
         raise InputError.about("checkpoint", "holds refits of another learner, other rows or other halves", str(folder),
-                               "name another folder, or empty this one")  # fmt: skip
+                            "name another folder, or empty this one")  # fmt: skip
 
     def found(self) -> dict[int, Any]:
         """The models that are there, by their number."""
@@ -278,7 +278,7 @@ class _FittedModels:
             content = pickle.dumps(model)
         except Exception as error:
             raise InputError.about("checkpoint", f"needs models that can be pickled ({one_line(error)})", str(self._folder),
-                                   "leave it out") from error  # fmt: skip
+                                "leave it out") from error  # fmt: skip
         with written_beside(self._folder / f"refit-{number:02d}.pickle") as beside:
             beside.write_bytes(content)
 

@@ -48,7 +48,7 @@ def halves(
                 break
         else:
             raise InputError.about("y", "has a class of so few rows that halves do not hold it", f"{wanted} classes",
-                                   "leave out the rows of rare classes, or join these")  # fmt: skip
+                                "leave out the rows of rare classes, or join these")  # fmt: skip
         yield np.flatnonzero(fitted), np.flatnonzero(~fitted), int(rng.integers(2**31 - 1))
 
 
@@ -86,7 +86,7 @@ def whole_units(block: Block, groups: Any, time: Any, blocks: int) -> tuple[Posi
     found = int(units.max()) + 1
     if found < LEAST_UNITS:
         raise InputError.about("groups" if time is None else "blocks", f"must be at least {LEAST_UNITS}, of which halves are drawn",
-                               counted(found), "leave it out where rows are independent")  # fmt: skip
+                            counted(found), "leave it out where rows are independent")  # fmt: skip
     return units, said
 
 

@@ -470,7 +470,7 @@ def make_refits(
     block = study.sample
     if not study.rows.resident or study.rows.is_sampled:
         raise InputError.about("X", "is streamed, and refits need the rows together", study.rows.label,
-                               "read a sample of whole groups into a frame, and pass that as X")  # fmt: skip
+                            "read a sample of whole groups into a frame, and pass that as X")  # fmt: skip
     counting = int(np.count_nonzero(block.row_weights() > 0))
     if counting < LEAST_ROWS:
         raise InputError.about("X", f"must have at least {LEAST_ROWS} rows that count for refits on halves", f"{counting} rows")  # fmt: skip
@@ -502,7 +502,7 @@ def _refit(study: Study, native: Any, rows: Positions) -> Refit:
     model = read_model(native, block.table, target="all", scale=full.scale, row_by_row=not full.across_rows)
     if model.all_outputs != full.all_outputs:
         raise ModelError.about("fit", f"gave a model with other outputs than the Explainer's {list(full.all_outputs)}",
-                               list(model.all_outputs), "fit the same kind of model")  # fmt: skip
+                            list(model.all_outputs), "fit the same kind of model")  # fmt: skip
     if set(model.columns) != set(full.columns):
         raise ModelError.about(
             "fit", "gave a model of other columns than the Explainer's", list(model.columns)
@@ -542,7 +542,7 @@ def _from_to(values: Sequence[float]) -> str:
 def _refuse_rows(parameter: str, given: Any) -> None:
     if given is not None:
         raise InputError.about(parameter, "cannot be given to refits: each averages over all rows that it has not seen", given,
-                               "build an Explainer of the rows you mean, and ask that for refits")  # fmt: skip
+                            "build an Explainer of the rows you mean, and ask that for refits")  # fmt: skip
 
 
 def _fewer(rows: Any) -> Any:

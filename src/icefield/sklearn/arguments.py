@@ -55,7 +55,7 @@ def rows_of(X: Any) -> Any:
     if hasattr(X, "__array__"):
         kind = f"{type(X).__module__.split('.')[0]} {type(X).__name__}"
         raise InputTypeError.about("X", f"must be a numpy array, a pandas frame, a sparse matrix or lists, got a {kind}",
-                                   hint="icefield.Explainer takes polars and pyarrow as they are")  # fmt: skip
+                                hint="icefield.Explainer takes polars and pyarrow as they are")  # fmt: skip
     return array_of_objects(X)
 
 
@@ -126,8 +126,8 @@ def method_of(
         )
     if (outputs := getattr(estimator, "n_outputs_", 1)) > 1:
         raise InputError.about("method", f"cannot be recursion (as 'auto' is here) for the {outputs} outputs of a "
-                               f"{type(estimator).__name__}: scikit-learn's mixes them up in one curve", method,
-                               hint="write method='brute', which gives a curve for each output")  # fmt: skip
+                            f"{type(estimator).__name__}: scikit-learn's mixes them up in one curve", method,
+                            hint="write method='brute', which gives a curve for each output")  # fmt: skip
     return "recursion", "decision_function"
 
 

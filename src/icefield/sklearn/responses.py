@@ -165,4 +165,4 @@ def check_levels(dtype: Any, name: Any, values: NDArray[Any]) -> None:
     for value in values.tolist():
         if value not in levels:
             raise InputTypeError.about("custom_values", f"holds a value that is no category of column {name!r}", value,
-                                       did_you_mean(value, levels))  # fmt: skip
+                                    did_you_mean(value, levels))  # fmt: skip
