@@ -314,7 +314,7 @@ def test_a_new_feature_of_a_model_of_several_outputs_is_said(tmp_path: Path) -> 
     found = icefield.check(after, against=before.snapshot(tmp_path / "effects"))
     (new,) = [s for s in found.statements if s.feature == "c"]
     assert new.result == "fail"
-    assert new.found.startswith("new; predictions move by 0 ")
+    assert new.found.startswith("new; predictions move by ")
 
 
 def test_a_snapshot_learns_noise_from_refits(X: pd.DataFrame, tmp_path: Path) -> None:

@@ -143,10 +143,9 @@ def _numeric_panel(
             )
         )
         if places.missing is not None and one.effect.missing_last[0]:
-            ends: Any = [None, None] if interval is None else [end[-1:] for end in interval]
-            colour, at_missing = _average_colour(one, below), np.array([places.missing])
-            dots = Dots(at_missing, one.average[-1:], colour, None, *ends, size=1.1, pattern=one.dashed)
-            above.append(dots)
+            least, most = (None, None) if interval is None else (interval[0][-1:], interval[1][-1:])
+            x, y, colour = np.array([places.missing]), one.average[-1:], _average_colour(one, below)
+            above.append(Dots(x, y, colour, low=least, high=most, size=1.1, pattern=one.dashed))
     rules = _zero(series)
     if places.missing is not None:
         rules.append(Rule(x=places.beyond(places.high, MISSING_GAP / 2), dashed=True))

@@ -122,7 +122,7 @@ def json_schema() -> dict[str, Any]:
     }
     colours = {"type": "array", "items": {"type": "string", "pattern": "^#[0-9a-f]{6}$"}, "minItems": 2}
     names = {"low": "number", "high": "number", "label": "string", "diverging": "boolean", "time": "boolean"}
-    scale = {name: {"type": kind} for name, kind in names.items()}
+    scale: dict[str, Any] = {name: {"type": kind} for name, kind in names.items()}
     scale |= {"ink": {"type": ["integer", "string"]}, "stops": colours}
     parts["ColourScale"] = _object(scale, ["low", "high"])
     parts["Mark"] = {"oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in KINDS]}

@@ -398,8 +398,9 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
         panel = one_way_panel(series, effect, options, True)
         rows = f"{counted(effect.n_rows)}\u00a0rows"
         # Titles name the regions, so no legend is needed.
-        marks: Any = [replace(m, label=None) if hasattr(m, "label") else m for m in panel.marks]
-        panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=tuple(marks)))
+        own: list[Any] = list(panel.marks)
+        marks = tuple(replace(m, label=None) if hasattr(m, "label") else m for m in own)
+        panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=marks))
     count = len(panels)
     columns = count if count <= 3 else 2 if count == 4 else 3
     note = joined("dashed: all rows", said_of_bands(panels))
