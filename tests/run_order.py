@@ -16,6 +16,7 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 ROOT = Path(__file__).parent.parent
 DURATIONS = ROOT / "tests" / "durations.json"
@@ -32,6 +33,15 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--store-durations", action="store_true", help=f"write processor seconds per file to {DURATIONS.name}"
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """A module without an example is not imported, and all its docstrings searched, to look for one."""
+    found = yield
+    if file_path.suffix != ".py" or b">>>" in file_path.read_bytes():
+        return found
+    return [collector for collector in found if not isinstance(collector, DoctestModule)]
 
 
 @pytest.hookimpl(tryfirst=True)
