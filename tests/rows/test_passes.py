@@ -50,7 +50,7 @@ def interrupted(kind, pause):
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(2.0, press)
+    timer = threading.Timer(0.7, press)
     timer.start()
     try:
         asked(ex, kind)

@@ -210,16 +210,16 @@ def test_a_band_of_one_column_is_found():
     assert {split.column for split in found.splits} == {1}
 
 
+@pytest.mark.sampled(7)
+@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("rows", [60, 200, 1_000])
-def test_curves_that_differ_without_a_rule_are_not_split(rows):
+def test_curves_that_differ_without_a_rule_are_not_split(rows, seed):
     """Many pairs of cuts are tried; noise must not look like one that tells."""
-    for seed in range(10):
-        X = six(rows, seed)
-        # A slope of its own for every row, that no cut has anything to do with.
-        model = lambda r: r[:, 0] * np.sin(1e5 * (r[:, 1:] @ np.arange(1, 6)))  # noqa: E731
-        found = Explainer(model, X).regions(0)
-        assert len(found["rule"]) == 1, (seed, found["rule"])
-        assert "one or two splits" in " ".join(found.notes)
+    # A slope of its own for every row, that no cut has anything to do with.
+    model = lambda r: r[:, 0] * np.sin(1e5 * (r[:, 1:] @ np.arange(1, 6)))  # noqa: E731
+    found = Explainer(model, six(rows, seed)).regions(0)
+    assert len(found["rule"]) == 1, found["rule"]
+    assert "one or two splits" in " ".join(found.notes)
 
 
 def test_rules_that_rest_on_rows_unlike_the_data_say_so(rng):
