@@ -39,10 +39,12 @@ def add_options(parser: pytest.Parser) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is imported and collected stays: no search for garbage goes through it, neither here nor in the tests."""
+    global _since
     gc.disable()
     found = yield
     gc.freeze()
     gc.enable()
+    _since = _processor_seconds()  # collecting is no test's
     return found
 
 

@@ -61,7 +61,7 @@ def pipeline():
 
 # Of each its model and rows, fitted once, with the Explainer's options.
 FITTED = {
-    "function": lambda: (product, X, {}),
+    "function": lambda: (product, X, {"row_by_row": True}),
     "forest": lambda: (RandomForestClassifier(5, random_state=0).fit(X, Y > 0), X, {"y": Y > 0, "engine": "trees"}),
     "hist": lambda: (HistGradientBoostingRegressor(max_iter=5).fit(X, Y), X, {"background": "training"}),
     "LightGBM": lambda: (

@@ -156,7 +156,7 @@ class InMemory:
     @classmethod
     @cache
     def of(cls, family: str, numbers: bool) -> InMemory:
-        rows = frame(1_600)
+        rows = frame(1_000)
         if family in WITHOUT_GAPS:
             rows = rows.assign(x1=rows.x1.fillna(0.0))
         model = FAMILIES[family](rows, NUMBERS) if numbers else FAMILIES[family](rows)
