@@ -84,7 +84,7 @@ def _no_figure_left() -> Iterator[None]:
 
 FORKS = Forks()
 # Where files are tried on the way to something else, and not the child itself is tested.
-FORKED = ("test_exactness", "test_recipes", "catboost", "test_commands", "test_command_errors", "test_against_python", "test_refitting", "test_first_answers")  # fmt: skip
+FORKED = ("test_exactness", "test_recipes", "catboost", "test_commands", "test_command_errors", "test_loading", "test_against_python", "test_refitting", "test_first_answers")  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -93,8 +93,15 @@ def _children_are_forked(request: pytest.FixtureRequest, monkeypatch: pytest.Mon
     path = request.path.as_posix()
     if sys.platform != "linux" or not any(name in path for name in FORKED):
         return
+    if "real_children" in request.fixturenames:
+        return
     for home in ("icefield.libraries.native_files", "icefield.libraries.catboost.format"):
         monkeypatch.setattr(f"{home}.in_child", FORKS.in_child)
+
+
+@pytest.fixture
+def real_children() -> None:
+    """Of a file whose children are forked: those of this test are real ones."""
 
 
 @pytest.fixture(scope="session")

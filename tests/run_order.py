@@ -7,6 +7,7 @@ what they fitted.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections import Counter, defaultdict
@@ -16,6 +17,7 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 ROOT = Path(__file__).parent.parent
 DURATIONS = ROOT / "tests" / "durations.json"
@@ -32,6 +34,27 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--store-durations", action="store_true", help=f"write processor seconds per file to {DURATIONS.name}"
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays: no search for garbage goes through it, neither here nor in the tests."""
+    global _since
+    gc.disable()
+    found = yield
+    gc.freeze()
+    gc.enable()
+    _since = _processor_seconds()  # collecting is no test's
+    return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """A module without an example is not imported, and all its docstrings searched, to look for one."""
+    found = yield
+    if file_path.suffix != ".py" or b">>>" in file_path.read_bytes():
+        return found
+    return [collector for collector in found if not isinstance(collector, DoctestModule)]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -39,7 +39,7 @@ def main():
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(8.0 if place == "processes" else 2.0, press)
+    timer = threading.Timer(8.0 if place == "processes" else 0.8, press)
     timer.start()
     try:
         ex.partial_dependence(0)

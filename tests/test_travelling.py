@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 
 import catboost
@@ -58,22 +59,41 @@ def pipeline():
     return make_pipeline(steps, LogisticRegression()).fit(FRAME, Y > 0)
 
 
-MADE = {
-    "function": lambda: Explainer(product, X),
-    "forest": lambda: Explainer(RandomForestClassifier(5, random_state=0).fit(X, Y > 0), X, y=Y > 0, engine="trees"),
-    "hist": lambda: Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, Y), X, background="training"),
-    "LightGBM": lambda: Explainer(
-        lgb.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1).fit(FRAME[["a", "b", "c"]], Y), FRAME, by="c", weights=WEIGHTS
+# Of each its model and rows, fitted once, with the Explainer's options.
+FITTED = {
+    "function": lambda: (product, X, {"row_by_row": True}),
+    "forest": lambda: (RandomForestClassifier(5, random_state=0).fit(X, Y > 0), X, {"y": Y > 0, "engine": "trees"}),
+    "hist": lambda: (HistGradientBoostingRegressor(max_iter=5).fit(X, Y), X, {"background": "training"}),
+    "LightGBM": lambda: (
+        lgb.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1).fit(FRAME[["a", "b", "c"]], Y), FRAME, {"by": "c", "weights": WEIGHTS}
     ),
-    "XGBoost": lambda: Explainer(xgb.XGBRegressor(n_estimators=5, n_jobs=1).fit(X, Y), X, scale="raw"),
-    "CatBoost": lambda: Explainer(
-        catboost.CatBoostRegressor(iterations=5, verbose=0, thread_count=1, allow_writing_files=False).fit(X, Y), X
+    "XGBoost": lambda: (xgb.XGBRegressor(n_estimators=5, n_jobs=1).fit(X, Y), X, {"scale": "raw"}),
+    "CatBoost": lambda: (
+        catboost.CatBoostRegressor(iterations=5, verbose=0, thread_count=1, allow_writing_files=False).fit(X, Y), X, {}
     ),
-    "pipeline": lambda: Explainer(pipeline(), FRAME, seed=3, threads=2),
-    "polars": lambda: Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, Y), pl.DataFrame({"a": X[:, 0], "b": X[:, 1]})),
-    "pyarrow": lambda: Explainer(lambda_free_sum, pa.table({"a": X[:, 0], "b": X[:, 1]})),
-    "sparse": lambda: Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, Y), scipy.sparse.csr_matrix(X)),
+    "pipeline": lambda: (pipeline(), FRAME, {"seed": 3, "threads": 2}),
+    "polars": lambda: (HistGradientBoostingRegressor(max_iter=5).fit(X, Y), pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}), {}),
+    "pyarrow": lambda: (lambda_free_sum, pa.table({"a": X[:, 0], "b": X[:, 1]}), {}),
+    "sparse": lambda: (HistGradientBoostingRegressor(max_iter=5).fit(X, Y), scipy.sparse.csr_matrix(X), {}),
 }  # fmt: skip
+
+
+@cache
+def fitted(name):
+    return FITTED[name]()
+
+
+def made(name):
+    """A new Explainer, which has answered nothing."""
+    model, rows, options = fitted(name)
+    return Explainer(model, rows, **options)
+
+
+@cache
+def asked(name):
+    """One that has answered, and its answers."""
+    explainer = made(name)
+    return explainer, answers(explainer)
 
 
 def lambda_free_sum(rows):
@@ -113,24 +133,23 @@ def assert_same(one, other):
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("made", MADE)
-def test_an_explainer_travels(made, way):
+@pytest.mark.parametrize("name", FITTED)
+def test_an_explainer_travels(name, way):
     """Before the first question, and after some."""
-    explainer = MADE[made]()
-    fresh = WAYS[way](explainer)
-    expected = answers(explainer)
+    explainer, expected = asked(name)
+    fresh = WAYS[way](made(name))
     assert_same(answers(fresh), expected)
     assert_same(answers(WAYS[way](explainer)), expected)
     assert repr(fresh) == repr(explainer)
 
 
 def test_a_study_travels_too():
-    study = pickle.loads(pickle.dumps(MADE["forest"]().study))
+    study = pickle.loads(pickle.dumps(made("forest").study))
     assert study.plan.engine.name == "trees"
 
 
 def test_kept_memory_stays_at_home():
-    explainer = MADE["LightGBM"]()
+    explainer = made("LightGBM")
     before = len(pickle.dumps(explainer))
     answers(explainer)
     explainer.interactions()
@@ -145,7 +164,7 @@ def test_a_lambda_goes_by_cloudpickle():
 
 def test_a_copy_has_locks_of_its_own():
     """The original may be in the middle of a question when its copy is asked."""
-    explainer = MADE["forest"]()
+    explainer = made("forest")
     other = copy.copy(explainer.study)
     done = []
     with explainer.study.cache._lock:
@@ -161,8 +180,7 @@ def asked_there(explainer):
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_an_explainer_is_asked_in_another_process():
-    made = ("forest", "LightGBM", "pipeline")
-    explainers = [MADE[name]() for name in made]
+    explainers = [made(name) for name in ("forest", "LightGBM", "pipeline")]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         found = list(pool.map(asked_there, explainers))
     for explainer, there in zip(explainers, found, strict=True):
@@ -179,7 +197,7 @@ def test_joblib_sends_explainers_to_its_workers():
 
 @pytest.mark.slow
 def test_a_saved_explainer_is_loaded_by_another_interpreter(tmp_path):
-    explainer = MADE["XGBoost"]()
+    explainer = made("XGBoost")
     file = tmp_path / "explainer.pickle"
     file.write_bytes(pickle.dumps(explainer))
     code = (

@@ -295,6 +295,7 @@ def refused(path: Path, **options: Any) -> str:
     return text
 
 
+@pytest.mark.usefixtures("real_children")
 @pytest.mark.parametrize("name", AT_THE_DOOR)
 def test_a_hostile_model_file_is_refused(models: Files, tmp_path: Path, monkeypatch: Any, name: str) -> None:
     monkeypatch.chdir(tmp_path)
@@ -307,11 +308,7 @@ def test_a_hostile_model_file_is_refused(models: Files, tmp_path: Path, monkeypa
     assert not (tmp_path / MARK).exists(), "the file's code was run"
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", IN_THE_CHILD)
-def test_a_corrupt_model_file_ends_in_the_child(
-    models: Files, tmp_path: Path, monkeypatch: Any, name: str
-) -> None:
+def ends_in_the_child(models: Files, tmp_path: Path, monkeypatch: Any, name: str) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / name.replace(".json_catboost", "_catboost.json")
     path.write_bytes(IN_THE_CHILD[name](models))
@@ -319,6 +316,22 @@ def test_a_corrupt_model_file_ends_in_the_child(
         pytest.importorskip("onnxruntime")
     refused(path)
     assert not (tmp_path / MARK).exists(), "the file's code was run"
+
+
+@pytest.mark.parametrize("name", IN_THE_CHILD)
+def test_a_corrupt_model_file_ends_in_a_fork(
+    models: Files, tmp_path: Path, monkeypatch: Any, name: str
+) -> None:
+    ends_in_the_child(models, tmp_path, monkeypatch, name)
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.usefixtures("real_children")
+@pytest.mark.parametrize("name", IN_THE_CHILD)
+def test_a_corrupt_model_file_ends_in_the_child(
+    models: Files, tmp_path: Path, monkeypatch: Any, name: str
+) -> None:
+    ends_in_the_child(models, tmp_path, monkeypatch, name)
 
 
 @pytest.mark.slow

@@ -314,7 +314,7 @@ def test_ten_thousand_levels() -> None:
     def by_code(rows: Any) -> np.ndarray:
         return size[rows["town"].cat.codes.to_numpy()] * (1.0 + rows["z"].to_numpy())
 
-    explainer = Explainer(by_code, frame)
+    explainer = Explainer(by_code, frame, row_by_row=True)
     level = 1.0 + frame["z"].mean()
     effect = explainer.partial_dependence("town", rows=None)
     codes = frame["town"].cat.categories.get_indexer(effect.grid[0])

@@ -74,24 +74,32 @@ def test_random_forests(seed: int, name: str, monkeypatch: pytest.MonkeyPatch) -
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * size)
 
 
-@pytest.mark.parametrize("held", [1, 2, 5])
-def test_the_same_where_few_pairs_are_held_at_a_time(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def pairs_that_come_again() -> tuple[Any, ...]:
+    """A forest, its rows, and sets whose pairs are found again; single columns among them are still known."""
     rng = np.random.default_rng(8)
     drawn = random_forest(rng, n_columns=5, trees=7, leaves=20, n_outputs=3)
     matrix, weights = drawn.matrix(rng, 90), rng.choice([0.5, 1.0, 2.0], 90)
+    pairs = list(combinations(range(5), 2))
+    sets = [*combinations(range(5), 1), *pairs, (1, 2, 3, 4), (0, 1), (0, 1, 2, 3, 4), (2,), (3, 4)]
+    expected = [plain(drawn.forest, matrix, columns, weights, links.softmax()) for columns in sets]
+    return drawn, matrix, weights, sets, expected
+
+
+@pytest.mark.parametrize("held", [1, 2, 5])
+def test_the_same_where_few_pairs_are_held_at_a_time(
+    held: int, pairs_that_come_again: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, matrix, weights, sets, walked = pairs_that_come_again
     sample = Block(table_of(matrix), weights)
     engine = TreesEngine(drawn.model(links.softmax()), "response", [0, 2])
-    pairs = list(combinations(range(5), 2))
-    # Pairs that come again are found again; single columns among them are still known.
-    sets = [*combinations(range(5), 1), *pairs, (1, 2, 3, 4), (0, 1), (0, 1, 2, 3, 4), (2,), (3, 4)]
     together = list(engine.own_averages(sets, sample, Resources()) or ())
     monkeypatch.setattr(crossed, "WINDOW_GROUPS", 0)
     little = Resources(memory=4 * (2 * crossed.MOVES + 8 * 90 * 3 * (3 * 5 + held)))
     apart = list(engine.own_averages(sets, sample, little) or ())
     assert len(apart) == len(sets)
-    for columns, one, other in zip(sets, together, apart, strict=True):
+    for expected, one, other in zip(walked, together, apart, strict=True):
         np.testing.assert_array_equal(one, other)
-        expected = plain(drawn.forest, matrix, columns, weights, links.softmax())
         np.testing.assert_allclose(one, expected[[0, 2]], rtol=0, atol=1e-12)
 
 

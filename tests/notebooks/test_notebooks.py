@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("ipykernel", reason="ipykernel is not installed: make test-look installs it")
-nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
-nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+from optional import imported_later
+
+imported_later("ipykernel", reason="ipykernel is not installed: make test-look installs it")
+nbformat = imported_later("nbformat", reason="nbformat is not installed")
+nbclient = imported_later("nbclient", reason="nbclient is not installed")
 
 pytestmark = [
     pytest.mark.look,

@@ -12,10 +12,11 @@ import pytest
 from PIL import Image
 
 from browser import chromium_path
+from optional import imported_later
 
 ROOT = Path(__file__).parents[2]
 for needed in ("nbconvert", "ipykernel", "marimo", "playwright"):
-    pytest.importorskip(needed, reason=f"{needed} is not installed: make test-look installs it")
+    imported_later(needed, reason=f"{needed} is not installed: make test-look installs it")
 
 pytestmark = [pytest.mark.look, pytest.mark.other_processes, pytest.mark.filterwarnings("ignore")]
 

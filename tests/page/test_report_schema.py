@@ -14,9 +14,10 @@ from tests.page.report_schema import json_schema
 from icefield import Explainer, compare
 from icefield.page import built as built_file
 from icefield.report import ReportPage, build, view_model
+from optional import imported_later
 
-jsonschema = pytest.importorskip("jsonschema")
-referencing = pytest.importorskip("referencing")
+jsonschema = imported_later("jsonschema")
+referencing = imported_later("referencing")
 SCHEMA, PANEL, FOREST = (
     json.loads(built_file(f"{name}.schema.json")) for name in ("report", "panel", "forest")
 )
@@ -61,11 +62,12 @@ def moves(rows: Any) -> Any:
 
 
 def two_models() -> Any:
-    return compare({"a": Explainer(moves, frame()), "b": Explainer(lambda r: 2 * moves(r), frame())})
+    models = {"a": moves, "b": lambda r: 2 * moves(r)}
+    return compare({name: Explainer(model, frame(), row_by_row=True) for name, model in models.items()})
 
 
 REPORTS = {
-    "one model": lambda: Explainer(moves, frame(), y=moves(frame())).report(individual=True),
+    "one model": lambda: Explainer(moves, frame(), y=moves(frame()), row_by_row=True).report(individual=True),
     "groups": lambda: Explainer(moves, frame(), by="n").report(),
     "classes": lambda: Explainer(lambda r: np.column_stack([moves(r), -moves(r)]), frame()).report(),
     "two models": lambda: two_models().report(),
@@ -115,7 +117,10 @@ def kinds(value: Any) -> set[type]:
 def test_one_model_and_several_are_told_in_the_same_classes() -> None:
     one, two = (
         build(given)
-        for given in (Explainer(moves, frame()).study, {n: e.study for n, e in two_models().items()})
+        for given in (
+            Explainer(moves, frame(), row_by_row=True).study,
+            {n: e.study for n, e in two_models().items()},
+        )
     )
     assert type(one) is type(two) is ReportPage
     assert (len(one.models), len(two.models)) == (1, 2)

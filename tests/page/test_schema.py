@@ -17,8 +17,9 @@ from icefield.plots.options import Options
 from icefield.plots.panels import Picture
 from icefield.plots.schema import VERSION, document, json_schema
 from icefield.report.stills import Point, plane, small_curve
+from optional import imported_later
 
-jsonschema = pytest.importorskip("jsonschema")
+jsonschema = imported_later("jsonschema")
 EFFECTS = {
     "number": build.numeric(missing=True),
     "steps": replace(build.numeric(points=14, missing=True), steps=True),

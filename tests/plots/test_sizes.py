@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations, pairwise
 
 import effect_builders as build
@@ -99,8 +100,9 @@ EVERY_SIZE = [
 ]
 
 
+@lru_cache(len(DRAWN))
 def drawn_at(name, size):
-    """The picture's figure with everything in its place."""
+    """The picture's figure with everything in its place; those of one size are drawn once."""
     with plt.rc_context(SLIDE if size == "slide" else {}):
         figure = figure_of(DRAWN[name](figsize=SIZES[size]))
         figure.canvas.draw()

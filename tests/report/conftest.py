@@ -33,13 +33,15 @@ def flowers(rows: int = 300) -> Any:
 
 def flower_model(frame: Any) -> Any:
     """Three scores, normalised; `length` works in opposite ways at the two sides of six petals."""
-    side = np.where(frame["petals"] > 5, 1.0, -1.0)
-    days = (frame["seen"] - frame["seen"].min()).dt.days / 90 if frame["seen"].dtype.kind == "M" else 0.0
+    # Arrays: pandas' own arithmetic takes most of a report's time.
+    length, width, petals, seen = (frame[name].to_numpy() for name in ("length", "width", "petals", "seen"))
+    side = np.where(petals > 5, 1.0, -1.0)
+    days = (seen - seen.min()) // np.timedelta64(1, "D") / 90 if seen.dtype.kind == "M" else 0.0
     scores = np.column_stack(
         [
-            0.8 * (frame["length"] - 5) * side + 0.4 * (frame["colour"] == "red"),
-            frame["width"].fillna(2.0) - 3 + 0.5 * days,
-            0.1 * frame["petals"] - 0.5,
+            0.8 * (length - 5) * side + 0.4 * (frame["colour"] == "red").to_numpy(),
+            np.where(np.isnan(width), 2.0, width) - 3 + 0.5 * days,
+            0.1 * petals - 0.5,
         ]
     )
     shares = np.exp(scores)

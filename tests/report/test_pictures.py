@@ -332,6 +332,6 @@ def test_what_is_far_from_nothing_stands_out_most(browser: Browser, county_page:
 # --- without a script ------------------------------------------------------------------------------
 
 
-def test_the_page_says_what_needs_a_script(county: ReportPage) -> None:
-    text = page_html(county).split("<noscript>")[1].split("</noscript>")[0]
+def test_the_page_says_what_needs_a_script(built: ReportPage) -> None:
+    text = page_html(built).split("<noscript>")[1].split("</noscript>")[0]
     assert "data tables" in text

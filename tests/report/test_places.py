@@ -29,6 +29,11 @@ def shown() -> Report:
     return Explainer(moves, X, y=moves(X)).report()
 
 
+def two_models() -> Any:
+    models = {"a": moves, "b": lambda r: r[:, 0]}
+    return compare({name: Explainer(model, X, row_by_row=True) for name, model in models.items()})
+
+
 # --- notebooks ---------------------------------------------------------------------------------------
 
 
@@ -41,7 +46,7 @@ def test_without_a_path_a_report_shows_itself(shown: Report, tmp_path: Path) -> 
     assert "<script" not in frame  # it is all inside one attribute
     assert "save(path)" in repr(shown)
     assert shown.save(tmp_path / "a.html").read_text(encoding="utf-8") == shown.html
-    both = compare({"a": Explainer(moves, X), "b": Explainer(lambda r: r[:, 0], X)}).report()
+    both = two_models().report()
     assert isinstance(both, Report)
 
 
@@ -135,7 +140,7 @@ def test_static_pages_of_several_models_classes_and_times(built: ReportPage) -> 
     )
     for said in ("hill", "shore", "all rows", *built.outputs):
         assert f">{said}" in held, said
-    both = compare({"a": Explainer(moves, X), "b": Explainer(lambda r: r[:, 0], X)}).report(static=True)
+    both = two_models().report(static=True)
     assert both.html.count("<img ") >= 6
     assert "<script" not in both.html
 
@@ -208,7 +213,9 @@ def test_a_hundred_features_with_fifty_cards_stay_small() -> None:
     rng = np.random.default_rng(0)
     wide = rng.normal(size=(400, 100))
     weights = 0.97 ** np.arange(100)
-    found = build(Explainer(lambda r: r @ weights + r[:, 0] * r[:, 1], wide, y=wide[:, 0]).study)
+    found = build(
+        Explainer(lambda r: r @ weights + r[:, 0] * r[:, 1], wide, y=wide[:, 0], row_by_row=True).study
+    )
     assert len(found.features) == 50
     assert len(page_html(found).encode()) < 3_000_000
 
@@ -218,7 +225,10 @@ def test_a_hundred_features_with_fifty_cards_stay_small() -> None:
 
 def test_the_data_has_a_name_and_both_have_hashes(complains: Any) -> None:
     def facts(model: Any, rows: Any, **options: Any) -> dict[str, str]:
-        return {fact.term: fact.text for fact in build(Explainer(model, rows).study, **options).facts}
+        return {
+            fact.term: fact.text
+            for fact in build(Explainer(model, rows, row_by_row=True).study, **options).facts
+        }
 
     named = facts(moves, X, data_name="test 2024 <b>")
     assert named["Data"].startswith("test 2024 <b>: 200 rows")

@@ -157,13 +157,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the backgrou
 from icefield import Explainer, Grid
 from icefield.rows import checkpoint, stream
 stream.LEAST_ROWS, stream.MOST_ROWS, checkpoint.EVERY = 250, 500, 0.0
-folder, place, model = sys.argv[1:]
+folder, place, model, pause = sys.argv[1:]
 with open(model, "rb") as file:
     model = pickle.load(file)
 ex = Explainer(model, folder, checkpoint=place, threads=2)
 from icefield.rows.survey import Survey
 slow = Survey.add
-Survey.add = lambda self, *given: (time.sleep(0.15), slow(self, *given))[1]
+Survey.add = lambda self, *given: (time.sleep(float(pause)), slow(self, *given))[1]
 print("ready", flush=True)
 ex.effects(["x0", "k"], grid={"x0": [-1.0, 0.0, 1.0], "k": [0, 1, 2]})
 print("done", flush=True)
@@ -177,9 +177,10 @@ def test_a_killed_process_is_followed_by_one_that_finishes(how, folder, data, mo
     (tmp_path / "model").write_bytes(pickle.dumps(model))
     place = tmp_path / "sums"
     command = [sys.executable, "-c", SCRIPT, str(folder), str(place), str(tmp_path / "model")]
+    # The first is slow, so that it is killed at work.
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*command, "0.15"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as running:
         for _ in range(600):
             if place.exists():
@@ -188,7 +189,7 @@ def test_a_killed_process_is_followed_by_one_that_finishes(how, folder, data, mo
         running.send_signal(how)
         assert running.wait(timeout=30) != 0
     assert place.exists()
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, "0"], env=environment, capture_output=True, text=True, timeout=120)
     assert "done" in done.stdout, done.stderr
     asked = {"x0": [-1.0, 0.0, 1.0], "k": [0, 1, 2]}
     found = Explainer(model, folder, checkpoint=place).effects(["x0", "k"], grid=asked)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -141,39 +143,59 @@ USUAL = [
 ALL = [(name, family) for name in SOURCES for family in FAMILIES if (name, family) not in USUAL]
 
 
+@dataclass(frozen=True)
+class InMemory:
+    """Rows, a model of them, and what is said of both in memory: once for all sources."""
+
+    rows: pd.DataFrame
+    model: Any
+    streamed: list[tuple[dict[str, Any], str, bool, dict[str, Any]]]  # by options: engine, additive, answers
+    sampled: dict[str, Any]
+    tables: dict[str, Any]
+
+    @classmethod
+    @cache
+    def of(cls, family: str, numbers: bool) -> InMemory:
+        rows = frame(1_000)
+        if family in WITHOUT_GAPS:
+            rows = rows.assign(x1=rows.x1.fillna(0.0))
+        model = FAMILIES[family](rows, NUMBERS) if numbers else FAMILIES[family](rows)
+        whole, streamed = table(rows), []
+        for options in ({}, {"weights": "w", "by": "side"}):
+            ex = Explainer(model, whole, row_by_row=True, **options)
+            engine = ex.plan.engine
+            answers = {what: ask(ex) for what, (ask, _) in STREAMED.items()}
+            streamed.append((options, engine.name, getattr(engine, "additive", False), answers))
+        ex = Explainer(model, whole, rows.y.to_numpy(), row_by_row=True)
+        sampled, tables = ({what: ask(ex) for what, ask in asked.items()} for asked in (SAMPLED, TABLES))
+        return cls(rows, model, streamed, sampled, tables)
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "family"), [*USUAL, *(pytest.param(*both, marks=pytest.mark.slow) for both in ALL)]
 )
 def test_every_source_gives_what_the_table_gives(name, family, tmp_path, monkeypatch):
     """One test for all sources, all effects and all families of models."""
-    rows = frame(1_600)
-    if family in WITHOUT_GAPS:
-        rows = rows.assign(x1=rows.x1.fillna(0.0))
-    fit = FAMILIES[family]
-    model = fit(rows, NUMBERS) if name in TEXT and "lightgbm" in family else fit(rows)
-    X = SOURCES[name](rows, tmp_path)
-    whole = table(rows)
-
+    memory = InMemory.of(family, numbers=name in TEXT and "lightgbm" in family)
+    X = SOURCES[name](memory.rows, tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr(stream, "LEAST_ROWS", 250)
         patched.setattr(stream, "MOST_ROWS", 500)
         patched.setattr(stream_rows, "STREAMED_ROWS", 300)
-        for options in ({}, {"weights": "w", "by": "side"}):
-            memory, streamed = (Explainer(model, data, row_by_row=True, **options) for data in (whole, X))
-            assert memory.plan.engine.name == streamed.plan.engine.name
-            additive = getattr(memory.plan.engine, "additive", False)
-            for ask, counts in STREAMED.values():
-                for one, other in zip(ask(memory), ask(streamed), strict=True):
+        for options, engine, additive, answers in memory.streamed:
+            streamed = Explainer(memory.model, X, row_by_row=True, **options)
+            assert streamed.plan.engine.name == engine
+            for what, (ask, counts) in STREAMED.items():
+                for one, other in zip(answers[what], ask(streamed), strict=True):
                     same(one, other, exact=counts and additive)
             assert streamed.table.n_rows == 300
-    memory = Explainer(model, whole, rows.y.to_numpy(), row_by_row=True)
-    streamed = Explainer(model, X, "y", row_by_row=True)
-    for ask in SAMPLED.values():
-        for one, other in zip(ask(memory), ask(streamed), strict=True):
+    streamed = Explainer(memory.model, X, "y", row_by_row=True)
+    for what, ask in SAMPLED.items():
+        for one, other in zip(memory.sampled[what], ask(streamed), strict=True):
             same(one, other, exact=False)
-    for ask in TABLES.values():
-        same_table(ask(memory), ask(streamed))
+    for what, ask in TABLES.items():
+        same_table(memory.tables[what], ask(streamed))
 
 
 def test_a_report_of_a_stream_is_about_all_its_rows(data, folder, tmp_path, monkeypatch):

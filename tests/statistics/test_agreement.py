@@ -314,7 +314,9 @@ def shell(folder: Path, given: Situation) -> list[str]:
     frame.to_csv(data, index=False)
 
     def asked(command: str, *more: str) -> str:
-        done = CliRunner().invoke(main, [command, str(model), str(data), "--allow-pickle", *extra, *more])
+        done = CliRunner().invoke(
+            main, [command, str(model), str(data), "--allow-pickle", "--row-by-row", *extra, *more]
+        )
         assert done.exit_code == 0, (done.output, done.exception)
         return done.stdout
 

@@ -35,7 +35,7 @@ def explainer() -> Explainer:
         codes = rows["town"].cat.codes.to_numpy() % 7 + rows["street"].cat.codes.to_numpy() % 3
         return codes * (1.0 + rows["x"].to_numpy())
 
-    return Explainer(predicted, frame)
+    return Explainer(predicted, frame, row_by_row=True)
 
 
 QUESTIONS: dict[str, Callable[[Explainer], Any]] = {

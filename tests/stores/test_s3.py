@@ -139,7 +139,7 @@ def test_wrong_credentials_are_an_error_that_does_not_show_them(extra, s3, model
 
 @pytest.mark.parametrize("url", ["s3://rows/parquet", "gs://rows/a.parquet", "abfs://rows/a.parquet", "http"])
 def test_a_server_that_never_answers_is_an_error_in_time(url, stalled, model, monkeypatch):
-    monkeypatch.setattr(stores, "ANSWER_SECONDS", 3.0)
+    monkeypatch.setattr(stores, "ANSWER_SECONDS", 1.0)
     options = {
         "s3": {"key": SECRETS[0], "secret": SECRETS[1], "endpoint_url": stalled},
         "gs": {"endpoint_url": stalled, "anon": True},
@@ -156,8 +156,8 @@ def test_a_server_that_never_answers_is_an_error_in_time(url, stalled, model, mo
     began = time.monotonic()
     with pytest.raises(InputError) as caught:
         Explainer(model, url, storage_options=options.get(url.split(":")[0]))
-    assert "did not answer within 3 seconds" in str(caught.value) or "could not be read" in str(caught.value)
-    assert time.monotonic() - began < 30  # what is promised, with a patience of eight times this one
+    assert "did not answer within 1 seconds" in str(caught.value) or "could not be read" in str(caught.value)
+    assert time.monotonic() - began < 30  # what is promised, with a patience of 25 times this one
     assert not any(secret in "".join(traceback.format_exception(caught.value)) for secret in SECRETS)
 
 

@@ -39,7 +39,7 @@ def delay(X: pd.DataFrame) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def explainer() -> Explainer:
-    return Explainer(delay, frame(), **SAID)
+    return Explainer(delay, frame(), row_by_row=True, **SAID)
 
 
 def test_an_average_in_one_sentence(explainer):

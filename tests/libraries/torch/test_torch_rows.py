@@ -9,14 +9,14 @@ import pytest
 
 from icefield import Explainer
 from icefield.models.across_rows import known_row_by_row
+from optional import imported_later
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
-nn = torch.nn
+torch = imported_later("torch", reason="torch is not installed")
 X = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
 
 
 def mine() -> Any:
-    class Mine(nn.Linear):
+    class Mine(torch.nn.Linear):
         def forward(self, rows: Any) -> Any:
             return super().forward(rows - rows.mean(dim=0))
 
@@ -24,36 +24,36 @@ def mine() -> Any:
 
 
 def hooked() -> Any:
-    layer = nn.Linear(4, 2)
+    layer = torch.nn.Linear(4, 2)
     layer.register_forward_hook(lambda module, given, answer: answer - answer.mean(dim=0))
-    return nn.Sequential(layer)
+    return torch.nn.Sequential(layer)
 
 
 def replaced() -> Any:
-    layer = nn.Linear(4, 2)
+    layer = torch.nn.Linear(4, 2)
     layer.forward = lambda rows: rows - rows.mean(dim=0)
     return layer
 
 
 ALONE = {
-    "layers": lambda: nn.Sequential(
-        nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 3),
-        nn.Softmax(dim=1),
+    "layers": lambda: torch.nn.Sequential(
+        torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.ReLU(), torch.nn.Dropout(), torch.nn.LayerNorm(8), torch.nn.GELU(), torch.nn.Linear(8, 3),
+        torch.nn.Softmax(dim=1),
     ),
-    "groups and gates": lambda: nn.Sequential(nn.GroupNorm(2, 4), nn.GLU(), nn.Flatten(), nn.LogSoftmax(-1)),
+    "groups and gates": lambda: torch.nn.Sequential(torch.nn.GroupNorm(2, 4), torch.nn.GLU(), torch.nn.Flatten(), torch.nn.LogSoftmax(-1)),
 }  # fmt: skip
 ACROSS = {
     "a class of a user's": mine,
     "a hook": hooked,
     "a method replaced on the object": replaced,
-    "no running statistics": lambda: nn.Sequential(
-        nn.BatchNorm1d(4, track_running_stats=False), nn.Linear(4, 2)
+    "no running statistics": lambda: torch.nn.Sequential(
+        torch.nn.BatchNorm1d(4, track_running_stats=False), torch.nn.Linear(4, 2)
     ),
-    "softmax over rows": lambda: nn.Sequential(nn.Linear(4, 2), nn.Softmax(dim=0)),
-    "a convolution along the rows": lambda: nn.Sequential(nn.Conv1d(16, 16, 1)),
-    "a recurrent module": lambda: nn.LSTM(4, 2),
-    "all rows flattened": lambda: nn.Sequential(nn.Flatten(start_dim=0)),
-    "a norm over rows": lambda: nn.LayerNorm((16, 4)),
+    "softmax over rows": lambda: torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Softmax(dim=0)),
+    "a convolution along the rows": lambda: torch.nn.Sequential(torch.nn.Conv1d(16, 16, 1)),
+    "a recurrent module": lambda: torch.nn.LSTM(4, 2),
+    "all rows flattened": lambda: torch.nn.Sequential(torch.nn.Flatten(start_dim=0)),
+    "a norm over rows": lambda: torch.nn.LayerNorm((16, 4)),
 }
 
 

@@ -373,10 +373,10 @@ def test_what_a_partition_gives_back_is_small():
     import lightgbm as lgb
 
     rng = np.random.default_rng(0)
-    rows = pd.DataFrame(rng.normal(size=(20_000, 60)), columns=[f"x{i}" for i in range(60)])
+    rows = pd.DataFrame(rng.normal(size=(10_000, 60)), columns=[f"x{i}" for i in range(60)])
     y = rows.sum(axis=1) + rows.x0 * rows.x1
     model = lgb.LGBMRegressor(n_estimators=100, verbose=-1, n_jobs=1).fit(rows[:3_000], y[:3_000])
-    there = Parts(rows, np.arange(500, 20_000, 500).tolist())
+    there = Parts(rows, np.arange(500, 10_000, 500).tolist())
     explainer = Explainer(model, there)
     explainer.effects()  # the whole of the sample travels with the first pass
     explainer.effects(spread=True, grid=Grid("quantile", points=5, exact=True))
