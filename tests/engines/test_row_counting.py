@@ -160,6 +160,7 @@ def test_moved_rows_are_those_that_were_written(model, form, weighted, kind, mon
         elif way == "searches":
             monkeypatch.setattr(layout, "BYTE_CUTS", 3)
             monkeypatch.setattr(layout, "_LATEST", WeakKeyDictionary())
+            engine.sums._standing.clear()
         engine._unmoved.clear()
         found = engine.moved_means(moves, sample, Resources(threads=2))
         for moments, wanted in zip(found, expected, strict=True):

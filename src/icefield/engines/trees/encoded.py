@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.code_counts import row_bits
 from icefield.engines.trees.coding import CodedRows, Coding
+from icefield.engines.trees.layout import KeptCodes, Layout
 from icefield.forest.encode import Encoder
 from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float
@@ -32,6 +33,7 @@ KEPT_SHARE = (
 )
 FEW_VALUES = 2**20  # of a table that is kept as numbers: making codes would take longer than they save
 ROWS_AT_ONCE = 2048  # of a matrix that is made of a table to be coded
+MOST_KEPT_CODES = 2**21  # of 32 bits, of one layout
 LEAST_FILTERED = 16  # rows are counted where they lie if they are at least this part of all
 
 
@@ -44,6 +46,16 @@ class EncodedRows:
     @property
     def n_rows(self) -> int:
         return len(self.matrix)
+
+    def codes(self, layout: Layout) -> KeptCodes | None:
+        """Codes of these rows by a layout, as far as they have been made; None where they would take much room."""
+        if layout.n_columns * self.n_rows > MOST_KEPT_CODES:
+            return None
+        return self._codes.setdefault(layout, KeptCodes.none(layout.n_columns, self.n_rows))
+
+    @cached_property
+    def _codes(self) -> WeakKeyDictionary[Layout, KeptCodes]:
+        return WeakKeyDictionary()
 
     def slice(self, start: int, stop: int) -> EncodedRows:
         return EncodedRows(self.matrix[start:stop])

@@ -24,6 +24,7 @@ __all__ = ["JOINT", "PAIRS", "SINGLES", "Batch", "Program", "TreeSums", "batches
 
 # A subtree with a smaller share of its tree's leaves is walked with lists of rows: few arrive there.
 FEW_LEAVES = 1 / 128
+KEPT_NODES = 2**16  # of trees whose programs in which nothing moves are kept
 LEFT_OUT = -2  # the output of trees that add to none of those wanted
 
 
@@ -47,6 +48,24 @@ class TreeSums:
     def leaf_width(self) -> int:
         """Values a leaf has: 1, or one for each of the outputs."""
         return 1 if self.forest.leaf_value.shape[1] == 1 else len(self.outputs)
+
+    def standing_programs(
+        self, scatter: bool, *, words: int, threads: int, segments: int, memory: int
+    ) -> Iterator[Program]:
+        """The programs of all batches of trees when nothing moves: every question about moved rows asks the same ones."""
+        none = np.full(self.forest.n_columns, -1, np.int32)
+        every = list(batches(self, 1, JOINT, words=words, threads=threads, segments=segments, memory=memory))
+        for trees in every:
+            program = self._standing.get(scatter) if len(every) == 1 else None
+            if program is None:
+                program = Program.of(Batch.of(self, trees), none, 1, JOINT, scatter=scatter)
+                if len(every) == 1 and program.batch.node_left.size <= KEPT_NODES:
+                    self._standing[scatter] = program
+            yield program
+
+    @cached_property
+    def _standing(self) -> dict[bool, Program]:
+        return {}
 
     def with_values(self, value: NDArray[np.float64]) -> TreeSums:
         """The same trees with other leaf values, given by node, for these outputs only."""
