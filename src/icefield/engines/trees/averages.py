@@ -95,6 +95,9 @@ class Counted:
         share = batch.roots.size * (rows.sample.n_rows / max(1, rows.n_lying) if plain else 1)
         for done in (self.crew.share if is_short else self.crew.map)(work, blocks, meanwhile):
             self.progress.advance(done * share)
+        for mine in lent.made:
+            if isinstance(mine, CountingMoves):
+                program.give_back(mine.room)
         shape = (rows.n_moves, program.n_counters, rows.n_segments)
         for counters in sum((m.counters for m in lent.made), np.zeros(shape, np.int64)):
             yield program.slots.counts(counters, rows.totals())
@@ -141,7 +144,9 @@ class CountingMoves:
     """The same for rows that move and weigh 1 each, in one segment: a block is counted in one walk for all moves."""
 
     def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
-        self._space = Workspace(rows, program.layout, has_lists=False)
+        shape = (rows.n_moves, program.layout.n_rows, rows.words)
+        room = program.room(shape)
+        self._space = Workspace(rows, program.layout, has_lists=False, layers=room)
         self._buffers = aligned((program.n_buffers + 1, rows.words))
         self._walk = program.walk(self._space.bits, self._space.codes_by_row, self._buffers, crew.stop)
         self._moved = np.zeros(program.layout.n_rows, np.uint8)
@@ -152,6 +157,10 @@ class CountingMoves:
     @property
     def counters(self) -> NDArray[np.int64]:
         return self._counters.T[:, :, None].copy()
+
+    @property
+    def room(self) -> NDArray[np.uint64]:
+        return self._space.layers
 
     def add(self, start: int, stop: int) -> None:
         """Add a block's counts."""

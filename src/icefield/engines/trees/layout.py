@@ -135,11 +135,11 @@ class Layout:
                 self.encode_stored(matrix, own, coded, codes)
             elif coded.size and kept is not None:
                 rows = slice(first_row + start, first_row + stop)
-                unknown = coded[kept.missing(coded, rows)]
-                if unknown.size:
-                    self.encode_stored(matrix, own, unknown, codes)
-                    kept.keep(unknown, rows, codes, own)
-                kept.write(np.setdiff1d(coded, unknown), rows, codes, own)
+                missing = kept.missing(coded, rows)
+                if missing.any():
+                    self.encode_stored(matrix, own, coded[missing], codes)
+                    kept.keep(coded[missing], rows, codes, own)
+                kept.write(coded[~missing], rows, codes, own)
         if searched.size:
             self.pack(codes, position, searched, bits)
 

@@ -185,16 +185,20 @@ class PackedRows:
 
 
 class Workspace:
-    """One thread's memory for packing a block; reused from block to block."""
+    """One thread's memory for packing a block; reused from block to block.
 
-    def __init__(self, rows: PackedRows, layout: Layout, has_lists: bool) -> None:
+    `layers` is room for bits, one layer for each move, of which only those counted together use more than the first.
+    """
+
+    def __init__(
+        self, rows: PackedRows, layout: Layout, has_lists: bool, layers: NDArray[np.uint64] | None = None
+    ) -> None:
         self.rows, self.layout = rows, layout
         words = rows.words
         self.codes = np.empty((layout.n_columns, words * WORD), np.int32)
         # Lists ask few rows about many columns: a row's codes stand together for them.
         self.codes_by_row = np.empty((words * WORD if has_lists else 0, layout.n_columns), np.int32)
-        # One layer of bits for each move, of which only those counted together use more than the first.
-        self.layers = aligned((rows.n_moves, layout.n_rows, words))
+        self.layers = aligned((rows.n_moves, layout.n_rows, words)) if layers is None else layers
         self.bits = self.layers[0]
         self.planes = aligned((max(rows.weights.n_planes, int(rows.n_segments > 1)), words))
         self.weight_of = np.ones(words * WORD, np.int64)

@@ -8,6 +8,7 @@ blocks of rows, which masks to AND and what to count.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -25,6 +26,7 @@ __all__ = ["JOINT", "PAIRS", "SINGLES", "Batch", "Program", "TreeSums", "batches
 # A subtree with a smaller share of its tree's leaves is walked with lists of rows: few arrive there.
 FEW_LEAVES = 1 / 128
 KEPT_NODES = 2**16  # of trees whose programs in which nothing moves are kept
+MOST_SPARE = 2**25  # bytes of one program
 LEFT_OUT = -2  # the output of trees that add to none of those wanted
 
 
@@ -282,6 +284,22 @@ class Program:
     def leaves(self) -> kernels.Leaves:
         """Every leaf's output and value, as the kernels take them."""
         return kernels.Leaves(output=self.leaf_output, value=self.leaf_value)
+
+    @cached_property
+    def _spare(self) -> list[NDArray[np.uint64]]:
+        return []
+
+    def room(self, shape: tuple[int, ...]) -> NDArray[np.uint64] | None:
+        """Room for bits that was given back, if it has this shape: new memory is filled with zeros by the system first."""
+        with suppress(IndexError):  # another thread may have taken it
+            found = self._spare.pop()
+            return found if found.shape == shape else None
+        return None
+
+    def give_back(self, room: NDArray[np.uint64]) -> None:
+        """Keep room for the next question, where it is not much."""
+        if room.nbytes <= MOST_SPARE:
+            self._spare[:] = [room]
 
     @property
     def has_lists(self) -> bool:
