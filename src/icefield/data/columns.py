@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NUMERIC_KINDS = ("float", "integer")
 TIME_KINDS = ("datetime", "date", "duration")
+FEW = 512  # values that are looked at one by one
 ORDERED_KINDS = (*NUMERIC_KINDS, *TIME_KINDS)
 
 
@@ -382,11 +383,10 @@ def pandas_categories(name: Any, series: Any) -> Column:
 
 def polars_categories(name: Any, native: Any) -> Column:
     """A polars column of an Enum, whose levels are those it lists, or a Categorical, whose levels are those that occur."""
-    closed = isinstance(native.dtype, library_named("polars").Enum)
-    stored = native.to_physical()
-    places = stored.fill_null(0).to_numpy() if native.null_count() else stored.to_numpy()
+    dtype, stored, gaps = native.dtype, native.to_physical(), native.null_count()
+    closed = isinstance(dtype, library_named("polars").Enum)
     if closed:
-        levels, numbers = native.dtype.categories.to_list(), None
+        levels, numbers = dtype.categories.to_list(), None
     else:
         # It shares its numbering with the whole process: its own order is the alphabet's.
         first = stored.arg_unique()
@@ -396,18 +396,21 @@ def polars_categories(name: Any, native: Any) -> Column:
     width = next(
         kind for kind in (np.int8, np.int16, np.int32, np.int64) if len(levels) <= np.iinfo(kind).max
     )
+    if gaps and len(native) <= FEW:  # an expression, which fills gaps, takes longer to set up
+        own = stored.to_list()
+        places = np.array([0 if place is None else place for place in own], np.int64)
+        missing = np.array([place is None for place in own], bool)
+    else:
+        places = (stored.fill_null(0) if gaps else stored).to_numpy()
+        missing = native.is_null().to_numpy() if gaps else np.zeros(len(native), bool)
     if numbers is None:
         codes = places.astype(width)
     else:
-        place = np.zeros(max(numbers, default=0) + 1, width)
-        place[numbers] = np.arange(len(numbers))
-        codes = place[places]
-    if not native.null_count():
-        return Column(
-            name, "categorical", None, np.zeros(len(codes), bool), codes, object_array(levels), closed=closed
-        )
-    missing = native.is_null().to_numpy()
-    codes |= -missing.astype(width)  # all bits set: -1
+        place_of = np.zeros(max(numbers, default=0) + 1, width)
+        place_of[numbers] = np.arange(len(numbers))
+        codes = place_of[places]
+    if gaps:
+        codes |= -missing.astype(width)  # all bits set: -1
     return Column(name, "categorical", None, missing, codes, object_array(levels), closed=closed)
 
 
