@@ -98,6 +98,8 @@ class Own:
             low, high = (np.float64(limit) for limit in self.limits)
             if own.size and own.min() >= low and own.max() <= high:
                 np.clip(numbers, low, high, out=numbers)
+                if column.kind == "float" and np.isfinite(high - low):
+                    return numbers.astype(dtype, copy=False)
             else:
                 np.clip(numbers, np.minimum(low, own), np.maximum(high, own), out=numbers)
         if column.kind == "float":

@@ -145,8 +145,9 @@ class CountingMoves:
 
     def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
         shape = (rows.n_moves, program.layout.n_rows, rows.words)
-        room = program.room(shape)
-        self._space = Workspace(rows, program.layout, has_lists=False, layers=room)
+        kept = program.room(shape)
+        self.room = aligned(shape) if kept is None else kept
+        self._space = Workspace(rows, program.layout, has_lists=False, layers=self.room[: rows.n_moves])
         self._buffers = aligned((program.n_buffers + 1, rows.words))
         self._walk = program.walk(self._space.bits, self._space.codes_by_row, self._buffers, crew.stop)
         self._moved = np.zeros(program.layout.n_rows, np.uint8)
@@ -157,10 +158,6 @@ class CountingMoves:
     @property
     def counters(self) -> NDArray[np.int64]:
         return self._counters.T[:, :, None].copy()
-
-    @property
-    def room(self) -> NDArray[np.uint64]:
-        return self._space.layers
 
     def add(self, start: int, stop: int) -> None:
         """Add a block's counts."""

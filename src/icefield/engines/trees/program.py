@@ -289,16 +289,16 @@ class Program:
     def _spare(self) -> list[NDArray[np.uint64]]:
         return []
 
-    def room(self, shape: tuple[int, ...]) -> NDArray[np.uint64] | None:
-        """Room for bits that was given back, if it has this shape: new memory is filled with zeros by the system first."""
+    def room(self, shape: tuple[int, int, int]) -> NDArray[np.uint64] | None:
+        """Room for the bits of so many moves, or of more, that was given back: the system fills new memory with zeros first."""
         with suppress(IndexError):  # another thread may have taken it
             found = self._spare.pop()
-            return found if found.shape == shape else None
+            return found if len(found) >= shape[0] and found.shape[1:] == shape[1:] else None
         return None
 
     def give_back(self, room: NDArray[np.uint64]) -> None:
         """Keep room for the next question, where it is not much."""
-        if room.nbytes <= MOST_SPARE:
+        if room.nbytes <= MOST_SPARE and all(kept.nbytes <= room.nbytes for kept in self._spare):
             self._spare[:] = [room]
 
     @property
