@@ -403,6 +403,7 @@ def polars_categories(name: Any, native: Any) -> Column:
     else:
         places = (stored.fill_null(0) if gaps else stored).to_numpy()
         missing = native.is_null().to_numpy() if gaps else np.zeros(len(native), bool)
+    codes: NDArray[Any]
     if numbers is None:
         codes = places.astype(width)
     else:
@@ -410,7 +411,7 @@ def polars_categories(name: Any, native: Any) -> Column:
         place_of[numbers] = np.arange(len(numbers))
         codes = place_of[places]
     if gaps:
-        codes |= -missing.astype(width)  # all bits set: -1
+        np.putmask(codes, missing, -1)
     return Column(name, "categorical", None, missing, codes, object_array(levels), closed=closed)
 
 

@@ -478,7 +478,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Panel):
         return document(Picture((value,)))
     if is_dataclass(value):
-        own = ((name, getattr(value, name), is_long) for name, is_long in _members(type(value)))
+        kind: Any = type(value)
+        own = ((name, getattr(value, name), is_long) for name, is_long in _members(kind))
         return {name: packed(one) if is_long and one else plain(one) for name, one, is_long in own}
     if isinstance(value, dict):
         return {name: plain(one) for name, one in value.items()}
