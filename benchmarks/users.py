@@ -5,10 +5,10 @@ categories and whole numbers, which is how users have it (``frame``); some also 
 as that frame in polars (``polars``). Classifiers on probabilities, wide and tall tables, summaries and reports, each as
 elapsed seconds, as a share of one ``predict`` of the same model on the same data (of elapsed and of processor time), and beside the bound it is held to. A case in one form has a process of
 its own, in which the library has answered a small question before; every question is put to a new Explainer, and states the most memory that
-it took beside what the process had. Short ones are asked several times, and their median counts.
+it took beside what the process had. Short ones are asked several times, and their median counts. woodelf's points are asked of both sides.
 
 Figures are stored in ``users.json`` beside this file, with when and where they are from; ``--resume`` leaves out what is stored
-there, and ``--table`` prints all of it as ``docs/performance.md`` shows it. With the path of another checkout of the project, every line is measured there too, just before, and nothing is stored.
+there, ``--table`` prints all of it, and ``--write`` puts it into ``docs/performance.md`` and the README. With the path of another checkout of the project, every line is measured there too, just before, and nothing is stored.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ LIMIT = 400  # seconds for all questions about one case in one form
 SHORT = 2.0  # seconds below which a question is asked several times
 FITTED = 20_000  # rows that models are fitted to; all rows are explained
 USUAL = ("matrix", "frame")
+BEGIN, END = "<!-- python -m benchmarks users --write -->", "<!-- to here -->"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Case:
 CASES = (
     Case("regression, 500 trees", 100_000, 20, 0, "response", {"effects": "0.15", "again": ""}, trees=500),
     Case(
-        "woodelf's own case", 100_000, 20, 0, "response", {"effects": "", "woodelf": "70 x"}, ("matrix",), library="sklearn",
+        "woodelf's own case", 100_000, 20, 0, "response", {"effects at woodelf's points": "", "woodelf": "70 x", "effects": ""},
+        ("matrix",), library="sklearn",
     ),
     Case("tall", 5_000_000, 20, 0, "response", {"effects": "4 s", "again": "3.2 s"}),
     Case(
@@ -197,12 +199,16 @@ def _prepared(case: Case, form: str) -> tuple[Any, Any, Callable[[Any], Any], Ca
 
 def _question(name: str, cold: Callable[[], Any], model: Any, X: Any, folder: str) -> Callable[[], Any]:
     """What is timed; for a second question, after the first has been asked."""
+    from icefield import Grid
+
     if name == "again":
         warm = cold()
         warm.effects()
         return warm.effects  # type: ignore[no-any-return]
     asked: dict[str, Callable[[], Any]] = {
         "effects": lambda: cold().effects(),
+        # What woodelf is asked: 100 even points of each column from its 5 % quantile to its 95 % quantile.
+        "effects at woodelf's points": lambda: cold().effects(grid=Grid("uniform", points=100)),
         "effects with spread": lambda: cold().effects(spread=True),
         "importance": lambda: cold().importance(),
         "summary": lambda: cold().summary(),
@@ -325,21 +331,78 @@ def verdict(bound: str, found: Found, first: float) -> str:
 
 def table(stored: dict[str, dict[str, Found]]) -> Iterator[str]:
     """What is stored, as a table in Markdown: a line for each question, a column for each form."""
-    yield "| case | asked | as a frame | as a complete matrix | bound as a frame |"
-    yield "|---|---|---|---|---|"
+    forms = ("frame", "polars", "missing", "matrix")
+    yield f"| case | asked | {' | '.join(forms)} | bound |"
+    yield f"|---|---|{'---|' * len(forms)}---|"
     for case in CASES:
         for name, bound in case.bounds.items():
-            cells, said = [], ""
-            for form in ("frame", "matrix"):
+            cells, said = [], []
+            for form in forms:
                 by_name = stored.get(f"{case.name}, {form}", {})
-                own = by_name.get(name)
-                cells.append(
-                    "" if own is None else f"{own['seconds']:.2g} s, {own['seconds'] / own['predict']:.2g} p, {own['megabytes']:.0f} MB"
-                )  # fmt: skip
-                first = next(iter(by_name.values()), None)
-                if own is not None and first is not None and not said:
-                    said = verdict(bound_of(bound, form), own, first["seconds"])
-            yield f"| {case.name} | {name} | {cells[0]} | {cells[1]} | {said} |"
+                own, first = by_name.get(name), by_name.get(next(iter(case.bounds)))
+                cells.append(_cell(own))
+                if own is not None and first is not None:
+                    own_bound = bound_of(bound, form)
+                    said += [f"{form} {verdict(own_bound, own, first['seconds'])}"] if own_bound else []
+            yield f"| {case.name} | {name} | {' | '.join(cells)} | {'; '.join(said)} |"
+
+
+def _cell(found: Found | None) -> str:
+    if found is None:
+        return ""
+    return (
+        f"{found['seconds']:.2g} s, {found['seconds'] / found['predict']:.2g} p, {found['megabytes']:.0f} MB"
+    )
+
+
+# What the README shows: the work in words, and the questions that are it.
+IN_README = (
+    ("PD of all 20 features, 100,000 rows, LightGBM 500 trees x 31 leaves; asked again",
+     (("regression, 500 trees", "effects"), ("regression, 500 trees", "again"))),
+    ("PD of all 397 features, 472,000 rows, raw scale, LightGBM 100 trees; asked again",
+     (("wide, raw", "effects"), ("wide, raw", "again"))),
+    ("the same on probabilities, with the spread of all rows' curves", (("wide, probabilities", "effects with spread"),)),
+    ("`summary()`; `report()` of these", (("wide, summary", "summary"), ("wide, report", "report"))),
+    ("probabilities, 100,000 x 100: PD with spread; `importance()`; `report()`",
+     (("probabilities", "effects with spread"), ("probabilities", "importance"), ("probabilities", "report"))),
+    ("Friedman's H of all 4,950 pairs of these, on 300 rows", (("probabilities", "interactions"),)),
+    ("5,000,000 x 20: PD; asked again", (("tall", "effects"), ("tall", "again"))),
+    ("336,776 New York flights, 15 features: PD; `report()`", (("flights", "effects"), ("flights", "report"))),
+)  # fmt: skip
+
+
+def readme(stored: dict[str, dict[str, Found]]) -> Iterator[str]:
+    """The README's table: seconds, and in brackets predicts, of data as users have it and of complete matrices."""
+    yield "| work, from `Explainer(model, X)` on | a frame with missing values and categories | a complete matrix of floats |"
+    yield "|---|---|---|"
+    for work, asked in IN_README:
+        cells = []
+        for form in ("frame", "matrix"):
+            known = [stored.get(f"{case}, {form}", {}).get(name) for case, name in asked]
+            cells.append("; ".join("" if one is None else f"{one['seconds']:.2g} s (**{one['seconds'] / one['predict']:.2g}**)" for one in known).strip("; "))  # fmt: skip
+        yield f"| {work} | {cells[0]} | {cells[1]} |"
+    own = stored.get("woodelf's own case, matrix", {})
+    if {"woodelf", "effects", "effects at woodelf's points"} <= own.keys():
+        ours, theirs, usual = (own[name]["seconds"] for name in ("effects at woodelf's points", "woodelf", "effects"))  # fmt: skip
+        yield (
+            f"| PD of all 20 features, HistGradientBoosting 100 trees of depth 6, at woodelf's 100 points; at the default ones | | "
+            f"{ours:.2g} s, **{theirs / ours:.0f}x** faster than woodelf 0.4.8; {usual:.2g} s, {theirs / usual:.0f}x |"
+        )
+
+
+def written(stored: dict[str, dict[str, Found]]) -> None:
+    """Put what is stored between the marks that documents have for it."""
+    days = sorted({one["on"] for by_name in stored.values() for one in by_name.values()})
+    said = (
+        f"Measured {' to '.join(dict.fromkeys((days[0], days[-1])))}, on {os.cpu_count()} cores."
+        if days
+        else ""
+    )
+    for path, lines in ((ROOT / "docs" / "performance.md", table), (ROOT / "README.md", readme)):
+        text = path.read_text(encoding="utf-8")
+        before, rest = text.split(BEGIN, 1)
+        own = "\n".join([*lines(stored), *(["", said] if said else [])])
+        path.write_text(f"{before}{BEGIN}\n\n{own}\n\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -350,11 +413,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--ask", nargs="+", metavar="QUESTION")
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--write", action="store_true")
     given = parser.parse_args(sys.argv[2:] if arguments is None else arguments)
     stored = json.loads(STORED.read_text()) if STORED.exists() else {}
     if given.table:
         print("\n".join(table(stored)))
+    if given.write:
+        written(stored)
+    if given.table or given.write:
         return
+    started = time.perf_counter()
     print(
         "elapsed seconds, as a share of one predict (p), the same of processor time; memory beside data and model"
     )
@@ -371,6 +439,7 @@ def main(arguments: list[str] | None = None) -> None:
             ):
                 continue
             print(f"\n{case.name}: {case.shape(form)}", flush=True)
+            began = time.perf_counter()
             others = [] if given.checkout is None else [_answers(case, form, names, given.checkout.resolve())]
             own = _answers(case, form, names, ROOT)
             for name in names:
@@ -379,9 +448,11 @@ def main(arguments: list[str] | None = None) -> None:
                 if (last := found[-1]) is not None:
                     bound = bound_of(case.bounds[name], form)
                     said = f"{last['megabytes']:8.0f} MB  {verdict(bound, last, next(iter(own.values()))['seconds'])}"
-                print(f"  {name:20}{''.join(map(_text, found))}{said}", flush=True)
+                print(f"  {name:28}{''.join(map(_text, found))}{said}", flush=True)
             if own:
                 print(f"  {'one predict':20}{next(iter(own.values()))['predict']:11.3f} s", flush=True)
+            took, so_far = time.perf_counter() - began, time.perf_counter() - started
+            print(f"  {'all of it':20}{took:11.1f} s, {so_far:.0f} s so far", flush=True)
             if not others:
                 state = {"on": time.strftime("%Y-%m-%d"), "cores": os.cpu_count(), "python": platform.python_version(), "load": round(os.getloadavg()[0], 1)}  # fmt: skip
                 for name, one in own.items():

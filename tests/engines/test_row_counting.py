@@ -16,6 +16,7 @@ from icefield.data.frame import table_of
 from icefield.engines.trees import averages, encoded, layout
 from icefield.engines.trees.averages import RowCounting
 from icefield.engines.trees.coding import CodedRows
+from icefield.engines.trees.encoded import EncodedRows
 from icefield.engines.trees.packed_rows import PackedRows
 from icefield.engines.trees.predictions import raw_predictions
 from icefield.threads import ThreadCrew
@@ -160,6 +161,7 @@ def test_moved_rows_are_those_that_were_written(model, form, weighted, kind, mon
         elif way == "searches":
             monkeypatch.setattr(layout, "BYTE_CUTS", 3)
             monkeypatch.setattr(layout, "_LATEST", WeakKeyDictionary())
+            engine.sums._standing.clear()
         engine._unmoved.clear()
         found = engine.moved_means(moves, sample, Resources(threads=2))
         for moments, wanted in zip(found, expected, strict=True):
@@ -167,3 +169,29 @@ def test_moved_rows_are_those_that_were_written(model, form, weighted, kind, mon
         each = engine.moved_predictions(moves, sample.table, Resources(threads=2))
         plain = [m.mean for m in block_moments(each[2], sample, 0, 5000, False)]
         np.testing.assert_allclose(plain, expected[2], rtol=1e-9, err_msg=way)
+
+
+def test_rows_that_are_asked_about_again_are_coded_and_count_the_same(model):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(9000, 6))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    study = Explainer(model, X).study
+    engine, sample, name = study.plan.engine, study.sample, study.model.columns[0]
+    moves = [[Axis(name, {name: X[:, 0] + way})] for way in (-0.1, 0.1)]
+    means, each, forms = [], [], []
+    for _ in range(3):
+        forms.append(type(engine.encoder.moving(sample, Resources()).table))
+        means.append([moments.mean for (moments,) in engine.moved_means(moves, sample, Resources())])
+        each.append(engine.moved_predictions(moves, sample.table, Resources()))
+    assert forms == [EncodedRows, CodedRows, CodedRows]
+    for found in (means, each):
+        np.testing.assert_array_equal(found[1], found[0])
+        np.testing.assert_array_equal(found[2], found[0])
+
+
+def test_few_rows_and_very_many_are_not_coded_again(model, monkeypatch):
+    for n in (100, 9000):
+        monkeypatch.setattr(encoded, "MOST_CODED_AGAIN", 2**24 if n == 100 else 6 * n - 1)
+        study = Explainer(model, np.zeros((n, 6))).study
+        moving = [study.plan.engine.encoder.moving(study.sample, Resources()).table for _ in range(3)]
+        assert all(isinstance(rows, EncodedRows) for rows in moving)

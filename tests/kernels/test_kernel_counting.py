@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import pytest
 from kernel_cases import LISTS, MODES, Case
@@ -10,9 +12,12 @@ from icefield import kernels
 from icefield.core.question import Resources
 from icefield.core.rows import Block
 from icefield.data.frame import table_of
+from icefield.engines.trees import layout as layouts
 from icefield.engines.trees.averages import Counted
+from icefield.engines.trees.encoded import EncodedRows
 from icefield.engines.trees.layout import lay_out
-from icefield.engines.trees.packed_rows import PackedRows
+from icefield.engines.trees.packed_rows import Moved, PackedRows
+from icefield.engines.trees.program import JOINT, TreeSums
 from icefield.kernels import MISSING
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew
@@ -85,6 +90,37 @@ def check_counts(case: Case, rng: np.random.Generator, block: int) -> None:
             mine = np.where(case.reached(node, opened), whole, 0)
             expected = [int(mine[segment == s].sum()) for s in range(rows.n_segments)]
             assert counts[slot].tolist() == expected, (leaf, slot)
+
+
+@pytest.mark.parametrize("searched", [False, True])
+@pytest.mark.parametrize("seed", range(24))
+def test_moves_are_counted_together_as_each_alone(seed, searched, monkeypatch):
+    """Rows moved in up to three ways, some of them not at all: every leaf's rows are those of the matrix that was written."""
+    if searched:
+        monkeypatch.setattr(layouts, "BYTE_CUTS", 2)
+        monkeypatch.setattr(layouts, "_LATEST", WeakKeyDictionary())
+    rng = np.random.default_rng(seed)
+    drawn = random_forest(rng, n_columns=5, trees=4, leaves=14)
+    n = int(rng.choice([1, 64, 150, 5000]))
+    matrix = drawn.matrix(rng, n)
+    columns = tuple(sorted(rng.permutation(5)[: rng.integers(0, 4)].tolist()))
+    written = [matrix.copy() for _ in range(rng.integers(1, 4))]
+    for one in written:
+        moving = np.flatnonzero(rng.random(n) < rng.choice([0.0, 0.2, 1.0]))
+        one[np.ix_(moving, columns)] = drawn.matrix(rng, n)[np.ix_(moving, columns)]
+    values = np.array([one[:, list(columns)].T for one in written])
+    sums = TreeSums(drawn.forest, tuple(range(drawn.forest.n_outputs)))
+    (program,) = sums.standing_programs(False, words=64, threads=2, segments=1, memory=2**28)
+    rows = EncodedRows(matrix)
+    for block in (128, 8192):  # codes of rows are kept from one time to the next
+        sample = PackedRows(drawn.model(), Block(rows), block, Moved(columns, values))
+        with ThreadCrew(2) as crew, crew, Progress("counting", total=1) as progress:
+            counted = Counted(sums, sample, crew, Resources().memory, progress)
+            found = list(counted.counts_of_moves(program))
+        for counts, one in zip(found, written, strict=True):
+            case = Case(drawn, one, np.full(5, -1, np.int32), program, JOINT)
+            reached = [int(case.reached(int(node), set()).sum()) for node in program.leaf_node]
+            assert counts[program.leaf_slot, 0].tolist() == reached
 
 
 def test_resolve_follows_every_kind():

@@ -277,6 +277,12 @@ MUTATIONS = [
         ("place = coding.place[self.column]", "place = self.column"),
     ),
     *_of(
+        "engines/trees/layout.py", "tests/kernels/test_kernel_counting.py tests/engines/test_row_counting.py",
+        ("self.layout.row_start[v + 1]] = 1", "self.layout.row_start[v + 1]] = 0"),
+        ("slice(first_row + start, first_row + stop)", "slice(start, stop)"),
+        ("self.known[v, rows] = True", "self.known[v] = True"),
+    ),
+    *_of(
         "data/table.py", "tests/data/test_row_values.py tests/data/test_frame.py tests/engines/test_frames.py",
         ("(self.origin[0], self.origin[1][at])", "(self.origin[0], at)"),
         ("return read.part(self.origin[1]) if", "return read if"),
@@ -360,6 +366,12 @@ MUTATIONS = [
         ("count[s] = origin[s] - counter[s]", "count[s] = counter[s]"),
         ("+= a.weight_of[row]", "+= 1"),
         ("a.segment_of[row]", "0"),
+        ("apart || moved_[test] != 0", "moved_[test] != 0"),
+        ("differs(m, now.target) = differs_here;", "differs(m, now.target) = 0;"),
+        ("moved_[test] != 0 ? m : 0", "0"),
+        ("apart ? mask(m, now.source) : source", "source"),
+        ("++row) moved[row] = 1;", "++row) moved[row] = 0;"),
+        ("i64 found = first;", "i64 found = 0;"),
     ),
     *_of(
         NATIVE + "curves.cpp", "tests/kernels/test_kernel_leaves.py tests/kernels/test_kernel_averages.py",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NUMERIC_KINDS = ("float", "integer")
 TIME_KINDS = ("datetime", "date", "duration")
+FEW = 512  # values that are looked at one by one
 ORDERED_KINDS = (*NUMERIC_KINDS, *TIME_KINDS)
 
 
@@ -380,6 +381,40 @@ def pandas_categories(name: Any, series: Any) -> Column:
     )
 
 
+def polars_categories(name: Any, native: Any) -> Column:
+    """A polars column of an Enum, whose levels are those it lists, or a Categorical, whose levels are those that occur."""
+    dtype, stored, gaps = native.dtype, native.to_physical(), native.null_count()
+    closed = isinstance(dtype, library_named("polars").Enum)
+    if closed:
+        levels, numbers = dtype.categories.to_list(), None
+    else:
+        # It shares its numbering with the whole process: its own order is the alphabet's.
+        first = stored.arg_unique()
+        known = zip(native.gather(first).to_list(), stored.gather(first).to_list())
+        pairs = sorted(pair for pair in known if pair[0] is not None)
+        levels, numbers = [level for level, _ in pairs], [number for _, number in pairs]
+    width = next(
+        kind for kind in (np.int8, np.int16, np.int32, np.int64) if len(levels) <= np.iinfo(kind).max
+    )
+    if gaps and len(native) <= FEW:  # an expression, which fills gaps, takes longer to set up
+        own = stored.to_list()
+        places = np.array([0 if place is None else place for place in own], np.int64)
+        missing = np.array([place is None for place in own], bool)
+    else:
+        places = (stored.fill_null(0) if gaps else stored).to_numpy()
+        missing = native.is_null().to_numpy() if gaps else np.zeros(len(native), bool)
+    codes: NDArray[Any]
+    if numbers is None:
+        codes = places.astype(width)
+    else:
+        place_of = np.zeros(max(numbers, default=0) + 1, width)
+        place_of[numbers] = np.arange(len(numbers))
+        codes = place_of[places]
+    if gaps:
+        np.putmask(codes, missing, -1)
+    return Column(name, "categorical", None, missing, codes, object_array(levels), closed=closed)
+
+
 def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], filler: Any) -> NDArray[Any]:
     """Numbers as a numpy array of the column's own width, with a valid filler where missing."""
     return np.asarray((series.fill_null(filler) if missing.any() else series).to_numpy())
@@ -418,28 +453,16 @@ def _column_of_other(name: Any, native: Any) -> Column:
 
 
 def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
-    import narwhals as nw
-
-    native, closed = series.to_native(), False
+    native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):
         return pandas_categories(name, native)
     if series.implementation.is_polars():
-        closed = series.dtype == nw.Enum
-        # A polars Categorical shares its numbering with the whole process: its own order is the alphabet's.
-        polars = library_named("polars")
-        if not closed:
-            declared = sorted(level for level in native.unique().to_list() if level is not None)
-            native = native.cast(polars.Enum(declared))
-        numbers, levels = native.to_physical(), object_array(native.dtype.categories.to_list())
-        if native.null_count():
-            numbers = numbers.cast(polars.Int64).fill_null(-1)
-        codes = numbers.to_numpy()
-    else:
-        dictionary = _arrow_dictionary(native)
-        whole = dictionary.indices.cast(library_named("pyarrow").int64())  # unsigned codes have no -1
-        codes = whole.fill_null(-1).to_numpy(zero_copy_only=False)
-        levels = object_array(dictionary.dictionary.to_pylist())
-    return Column(name, "categorical", None, codes < 0, codes, levels, closed=closed)
+        return polars_categories(name, native)
+    dictionary = _arrow_dictionary(native)
+    whole = dictionary.indices.cast(library_named("pyarrow").int64())  # unsigned codes have no -1
+    codes = whole.fill_null(-1).to_numpy(zero_copy_only=False)
+    levels = object_array(dictionary.dictionary.to_pylist())
+    return Column(name, "categorical", None, codes < 0, codes, levels)
 
 
 def _arrow_dictionary(native: Any) -> Any:

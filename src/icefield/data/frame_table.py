@@ -23,6 +23,7 @@ from icefield.data.columns import (
     object_array,
     pandas_categories,
     pandas_numbers,
+    polars_categories,
 )
 from icefield.data.matrix_tables import ArrayTable
 from icefield.data.replacement import UNSET, arrow_array, own_missing, pandas_values, polars_series
@@ -52,10 +53,14 @@ class FrameTable(Table):
         self.names = (
             names  # blocks of rows are told: asking a wide frame every time takes longer than its rows
         )
-        # Found once on all rows and handed down, so that every block of rows is written alike.
-        if marks is None:
-            marks = own_missing(((name, self._native(name)) for name in names), library)
-        self._marks = marks
+        self._given_marks = marks
+
+    @cached_property
+    def _marks(self) -> Mapping[Any, Any]:
+        """How missing values are written: found once on all rows and handed down, so that every block of rows is written alike."""
+        if self._given_marks is not None:
+            return self._given_marks
+        return own_missing(((name, self._native(name)) for name in self.names), self.library)
 
     def _native(self, name: Any) -> Any:
         return self.native.column(self.position(name)) if self.library == "pyarrow" else self.native[name]
@@ -170,13 +175,18 @@ class FrameTable(Table):
         if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "fiub":
             return column_of_array(name, native.to_numpy())  # numbers of pandas are arrays already
         if self.library != "pandas" and _plain_numbers(native, self.library):
-            return column_of_array(name, native.to_numpy())
+            is_filled = (
+                self.library == "polars" and native.null_count()
+            )  # much faster than nulls that become NaN
+            return column_of_array(name, (native.fill_null(np.nan) if is_filled else native).to_numpy())
         if self.library == "pandas":
             plain = pandas_numbers(name, native)
             if plain is not None:
                 return plain
             if hasattr(native.dtype, "categories"):
                 return pandas_categories(name, native)
+        if self.library == "polars" and _has_levels(native.dtype):
+            return polars_categories(name, native)
         import narwhals as nw
 
         return column_of_series(name, nw.from_native(native, series_only=True))
@@ -224,6 +234,12 @@ def _zone(kind: Any) -> Any:
     """The zone of a library's type of times; None for any other type."""
     found = getattr(kind, "tz", None) or getattr(kind, "time_zone", None)
     return None if callable(found) else found or None
+
+
+def _has_levels(kind: Any) -> bool:
+    """Whether a polars type is one of categories."""
+    polars = library_named("polars")
+    return isinstance(kind, (polars.Enum, polars.Categorical))
 
 
 def _plain_numbers(native: Any, library: str) -> bool:

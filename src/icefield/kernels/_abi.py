@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "eb586eecb28e59598c62b0399ab8f1d1b9fe439d48eb618b3082a4c4f7380118"  # of the header
+STAMP = "bb26583877e6b86690371de7e6f8f5e696263b8b0216a31493ea2696afb46c7c"  # of the header
 
 DONE = 0
 STOPPED = 1
@@ -442,7 +442,7 @@ def count(*,
 _count_rows = Structure("CountRowsArguments", (
     Array("matrix", _F64, (('rows', 0), ('forest_columns', 0)), has_strides=True),
     Array("here", _U64, (('kept_words', 0),)), Part("tables", _value_tables), Part("moves", _moves),
-    Part("walk", _walk), Array("bits", _U64, (('bit_rows', 0), ('words', 0)), is_written=True),
+    Part("walk", _walk), Array("bits", _U64, (('moves', 0), ('bit_rows', 0), ('words', 0)), is_written=True),
     Array("counters", _I64, (('counters', 0), ('moves', 0)), is_written=True),
 ))
 _run_count_rows = Kernel("count_rows", _count_rows)
@@ -455,6 +455,17 @@ def count_rows(*,
     counters: Int64
 ) -> bool:
     return (_run_count_rows_u8 if matrix.dtype == _U8 else _run_count_rows_f32 if matrix.dtype == _F32 else _run_count_rows)(locals())
+
+
+_count_moves = Structure("CountMovesArguments", (
+    Part("walk", _walk), Array("bits", _U64, (('moves', 0), ('bit_rows', 0), ('words', 0))),
+    Array("moved", _U8, (('bit_rows', 0),)), Array("counters", _I64, (('counters', 0), ('moves', 0)), is_written=True),
+))
+_run_count_moves = Kernel("count_moves", _count_moves)
+
+
+def count_moves(*, walk: Walk, bits: UInt64, moved: UInt8, counters: Int64) -> bool:
+    return _run_count_moves(locals())
 
 
 _count_codes = Structure("CountCodesArguments", (
@@ -1005,8 +1016,8 @@ __all__ = [
     "SUBTREE", "StepTotals", "StepTrees", "SweepTrees", "TOO_LARGE", "UNUSED", "ValueTables", "Walk", "add_changes",
     "add_corners", "add_differences", "add_family", "add_joint", "add_leaves", "add_local_moves", "add_others",
     "add_predictions", "add_steps", "add_sweeps", "audit_steps", "code_values", "count", "count_codes",
-    "count_in_cells", "count_rows", "count_runs", "count_up_to", "count_updates", "cross_pairs", "cross_singles",
-    "encode", "extent", "fill_buckets", "find_regions", "find_runs", "find_updates", "gather", "look_together",
-    "measure_plan", "move_codes", "pack", "pack_values", "predict_rows", "read_numbers", "region_shares", "resolve",
-    "sum_up", "survey", "tally", "turn", "unfold", "write_plan"
+    "count_in_cells", "count_moves", "count_rows", "count_runs", "count_up_to", "count_updates", "cross_pairs",
+    "cross_singles", "encode", "extent", "fill_buckets", "find_regions", "find_runs", "find_updates", "gather",
+    "look_together", "measure_plan", "move_codes", "pack", "pack_values", "predict_rows", "read_numbers",
+    "region_shares", "resolve", "sum_up", "survey", "tally", "turn", "unfold", "write_plan"
 ]

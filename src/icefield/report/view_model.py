@@ -448,13 +448,14 @@ class ReportPage(Told, kw_only=True):
 
 def plain(value: Any) -> Any:
     """An object of these classes as JSON can carry it, its longest lists packed."""
+    if value is None or isinstance(value, (str, int, float)):  # nearly all there is
+        return value
     if isinstance(value, Panel):
         return document(Picture((value,)))
     if is_dataclass(value):
         kind: Any = type(value)
-        long = {name for name, hint in _hints(kind).items() if PACKED in str(hint)}
-        own = {one.name: getattr(value, one.name) for one in fields(kind)}
-        return {name: packed(one) if name in long and one else plain(one) for name, one in own.items()}
+        own = ((name, getattr(value, name), is_long) for name, is_long in _members(kind))
+        return {name: packed(one) if is_long and one else plain(one) for name, one, is_long in own}
     if isinstance(value, dict):
         return {name: plain(one) for name, one in value.items()}
     return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value
@@ -488,6 +489,13 @@ def _whole(values: Any, factor: int) -> Any:
     if isinstance(values, list):
         return [_whole(value, factor) for value in values]
     return None if values is None else round(values * factor)
+
+
+@cache
+def _members(kind: Any) -> list[tuple[str, bool]]:
+    """The names of a class's fields, and which of them hold the longest lists."""
+    hints = _hints(kind)
+    return [(one.name, PACKED in str(hints[one.name])) for one in fields(kind)]
 
 
 @cache

@@ -443,7 +443,7 @@ def _compared(
         here, known = here.take(part.positions), _changes(study, contrast, keep=True, n_groups=n_groups)
         known.add(here)
         said = f"quantiles and rows are of a seeded sample of {counted(here.n_rows)} rows"
-    outside, where = _outside(study, contrast)
+    outside, where = _outside_once(study, contrast)
     columns = _columns(study, found, contrast)
     if spread:
         columns = _with_spread(columns, found, chosen, level)
@@ -588,6 +588,16 @@ def _end_said(study: Study, move: Move, end: End) -> str:
     if end.stays:
         return "each row's own value"
     return f"{end.times:g} times that" if end.times != 1 else f"that plus {end.plus:,}"
+
+
+def _outside_once(study: Study, contrast: Contrast) -> tuple[float, str]:
+    """The same as `_outside`; of the change that was asked about last it is known."""
+    about = tuple(move.feature for move in (*contrast.moves, *contrast.across)), repr(contrast.about)
+    found: tuple[float, str] | None = study.cache.kept("outside", about)
+    if found is None:
+        found = _outside(study, contrast)
+        study.cache.keep("outside", about, found)
+    return found
 
 
 def _outside(study: Study, contrast: Contrast) -> tuple[float, str]:

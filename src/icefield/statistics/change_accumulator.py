@@ -7,7 +7,7 @@ the means are wanted and all ends are values, an engine that has them from count
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -90,14 +90,24 @@ class Own:
                     )
                 )
             return later.astype(dtype)
-        numbers = own.astype(np.float64) * self.times + self.plus
+        numbers = own.astype(np.float64)
+        if self.times != 1:
+            numbers *= self.times
+        numbers += self.plus
         if self.limits is not None:
             low, high = (np.float64(limit) for limit in self.limits)
-            numbers = np.clip(numbers, np.minimum(low, own), np.maximum(high, own))
+            if own.size and own.min() >= low and own.max() <= high:
+                np.clip(numbers, low, high, out=numbers)
+                if column.kind == "float" and np.isfinite(high - low):
+                    return numbers.astype(dtype, copy=False)
+            else:
+                np.clip(numbers, np.minimum(low, own), np.maximum(high, own), out=numbers)
         if column.kind == "float":
             with np.errstate(over="ignore"):
-                found = numbers.astype(dtype)
-            lost = np.isinf(found) & np.isfinite(own)
+                found = numbers.astype(dtype, copy=False)
+            lost = np.isinf(found)
+            if lost.any():
+                lost &= np.isfinite(own)
         elif (numbers != np.floor(numbers)).any():
             return numbers
         else:
@@ -120,6 +130,7 @@ class Own:
 
 
 End = Fixed | Own
+MovedValues = Mapping[End, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +198,8 @@ class Contrast:
 
     def predictions(self, plan: Plan, table: Table, resources: Resources) -> Float:
         """What is predicted of rows at every corner, ``(rows, outputs, corners)``."""
-        moves = [_moving_axes(table, ends) for ends in self.corners]
+        moved = self.moved(table)
+        moves = [_moving_axes(table, ends, moved) for ends in self.corners]
         found = plan.engine.moved_predictions(moves, table, resources)
         if found is not None:
             return np.ascontiguousarray(found.transpose(1, 2, 0))
@@ -203,7 +215,18 @@ class Contrast:
         """Whether all ends are values that every row takes."""
         return all(isinstance(end, Fixed) for move in (*self.moves, *self.across) for end in move.ends)
 
-    def means(self, plan: Plan, block: Block, resources: Resources) -> list[Moments] | None:
+    def moved(self, table: Table) -> MovedValues:
+        """What rows' own values become at the ends that move them."""
+        return {
+            end: end.values(feature_column(move.feature, table))
+            for move in (*self.moves, *self.across)
+            for end in move.ends
+            if isinstance(end, Own) and not end.stays
+        }
+
+    def means(
+        self, plan: Plan, block: Block, moved: MovedValues, resources: Resources
+    ) -> list[Moments] | None:
         """Mean start, end and change, ``(outputs, 3)``: over all rows, then by group. None where every row is to be asked.
 
         With `per`, as if all rows went as far as `usual_way` says.
@@ -213,7 +236,7 @@ class Contrast:
             (answer,) = plan.engine.answer([question], block, resources)
             found = [answer.total, *answer.groups]
         else:
-            moves = [_moving_axes(block.table, ends) for ends in self.corners]
+            moves = [_moving_axes(block.table, ends, moved) for ends in self.corners]
             asked = plan.engine.moved_means(moves, block, resources)
             if asked is None:
                 return None
@@ -233,9 +256,9 @@ class Contrast:
         low, high = (float(end.plus) for end in move.ends if isinstance(end, Own))
         return (high - low) / float(self.per or 1.0)
 
-    def goes_as_usual(self, table: Table) -> NDArray[np.bool_]:
+    def goes_as_usual(self, table: Table, moved: MovedValues) -> NDArray[np.bool_]:
         """Whether rows go as far as `usual_way` says, to within rounding."""
-        return np.abs(self._way(table) - self.usual_way) <= ROUNDING * self.usual_way
+        return np.abs(self._way(table, moved) - self.usual_way) <= ROUNDING * self.usual_way
 
     def _ends(self, corners: Float) -> tuple[Float, Float]:
         """Predictions at start and end, from those at the corners (the last axis); of a difference of changes, both changes."""
@@ -250,18 +273,21 @@ class Contrast:
             change = end - start
             size = SAME * np.abs(predicted).max(axis=-1)
             if self.per is not None:
-                change = change / self._way(table)[:, None]
-                size = size / np.abs(self._way(table))[:, None]
+                way = self._way(table, self.moved(table))[:, None]
+                change = change / way
+                size = size / np.abs(way)
             return np.stack([start, end, change, change > size, change < -size], axis=-1)
 
-    def _way(self, table: Table) -> Float:
+    def _way(self, table: Table, moved: MovedValues) -> Float:
         """How far each row went, in the unit asked for."""
         (move,) = self.moves
         column = feature_column(move.feature, table)
-        low, high = (end.values(column) for end in move.ends)
+        low, high = (moved[end] if end in moved else end.values(column) for end in move.ends)
         if column.kind in TIME_KINDS:
             low, high = low.astype(np.int64), high.astype(np.int64)
-        return (high.astype(np.float64) - low.astype(np.float64)) / float(self.per or 1.0)
+        way: Float = high.astype(np.float64)
+        way -= low
+        return way if self.per in (None, 1.0) else way / float(self.per or 1.0)
 
 
 def rows_at(table: Table, ends: Sequence[tuple[Feature, End]]) -> Table:
@@ -282,12 +308,10 @@ def rows_at(table: Table, ends: Sequence[tuple[Feature, End]]) -> Table:
     return table
 
 
-def _moving_axes(table: Table, ends: Sequence[tuple[Feature, End]]) -> list[Axis]:
+def _moving_axes(table: Table, ends: Sequence[tuple[Feature, End]], moved: MovedValues) -> list[Axis]:
     """Where rows go: a value for every row, or one for all; nothing where they stay."""
     return [
-        feature.axis(
-            end.value if isinstance(end, Fixed) else end.values(feature_column(feature, table)), table
-        )
+        feature.axis(end.value if isinstance(end, Fixed) else moved[end], table)
         for feature, end in ends
         if not (isinstance(end, Own) and end.stays)
     ]
@@ -385,11 +409,12 @@ class Changes(Accumulator):
     def _averaged_at_once(self, block: Block) -> bool:
         """Take in the means of a block without its rows' own values, where the engine has them."""
         compared, unusual = self._comparison, np.empty(0, np.intp)
+        moved = compared.moved(block.table)
         if compared.per is not None:
-            unusual = np.flatnonzero(~compared.goes_as_usual(block.table))
+            unusual = np.flatnonzero(~compared.goes_as_usual(block.table, moved))
             if 2 * len(unusual) > block.n_rows:
                 return False
-        means = self._asked(lambda plan: compared.means(plan, block, self._resources))
+        means = self._asked(lambda plan: compared.means(plan, block, moved, self._resources))
         if means is None:
             return False
         if len(unusual):  # their change counts by the way they went themselves

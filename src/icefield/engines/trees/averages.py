@@ -60,6 +60,16 @@ class Counted:
                 asked=asked,
             )
 
+    def standing_programs(self) -> Iterator[Program]:
+        """Those with which rows are counted at leaves when nothing is left open."""
+        return self.sums.standing_programs(
+            False,
+            words=self.rows.words,
+            threads=self.crew.threads,
+            segments=self.rows.n_segments,
+            memory=self.memory,
+        )
+
     def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
         """Whole weights of the rows in every slot, by segment; `meanwhile` is done while threads count."""
         (found,) = self.counts_of_moves(program, meanwhile)
@@ -71,7 +81,9 @@ class Counted:
         """The same for every way in which the rows move."""
         batch, rows = program.batch, self.rows
         plain = rows.are_alike(program.layout, program.has_lists)
-        lent = PerThread(lambda: (RowCounting if plain else Counting)(program, rows, self.crew))
+        together = rows.moved is not None and rows.weigh_alike and not program.has_lists
+        way = RowCounting if plain else CountingMoves if together else Counting
+        lent = PerThread(lambda: way(program, rows, self.crew))
 
         def work(block: tuple[int, int]) -> int:
             with lent.borrowed() as mine:
@@ -83,6 +95,9 @@ class Counted:
         share = batch.roots.size * (rows.sample.n_rows / max(1, rows.n_lying) if plain else 1)
         for done in (self.crew.share if is_short else self.crew.map)(work, blocks, meanwhile):
             self.progress.advance(done * share)
+        for mine in lent.made:
+            if isinstance(mine, CountingMoves):
+                program.give_back(mine.room)
         shape = (rows.n_moves, program.n_counters, rows.n_segments)
         for counters in sum((m.counters for m in lent.made), np.zeros(shape, np.int64)):
             yield program.slots.counts(counters, rows.totals())
@@ -125,6 +140,37 @@ class Counting:
                 raise Stopped
 
 
+class CountingMoves:
+    """The same for rows that move and weigh 1 each, in one segment: a block is counted in one walk for all moves."""
+
+    def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
+        shape = (rows.n_moves, program.layout.n_rows, rows.words)
+        kept = program.room(shape)
+        self.room = aligned(shape) if kept is None else kept
+        self._space = Workspace(rows, program.layout, has_lists=False, layers=self.room[: rows.n_moves])
+        self._buffers = aligned((program.n_buffers + 1, rows.words))
+        self._walk = program.walk(self._space.bits, self._space.codes_by_row, self._buffers, crew.stop)
+        self._moved = np.zeros(program.layout.n_rows, np.uint8)
+        if rows.moved is not None:
+            self._moved = program.layout.moving(rows.moved.columns).rows
+        self._counters = np.zeros((program.n_counters, rows.n_moves), np.int64)
+
+    @property
+    def counters(self) -> NDArray[np.int64]:
+        return self._counters.T[:, :, None].copy()
+
+    def add(self, start: int, stop: int) -> None:
+        """Add a block's counts."""
+        space = self._space
+        space.load(start, stop, here=self._buffers[0])
+        for move, layer in enumerate(space.layers):
+            space.move(move, start, layer)
+        if not kernels.count_moves(
+            walk=self._walk, bits=space.layers, moved=self._moved, counters=self._counters
+        ):
+            raise Stopped
+
+
 class RowCounting:
     """The same for rows as they lie in a matrix, each of which weighs 1: many blocks in one call."""
 
@@ -132,8 +178,11 @@ class RowCounting:
         layout = program.layout
         words = min(WORDS, -(-rows.n_lying // WORD))
         self._rows, self._layout = rows, layout
-        self._bits, buffers = aligned((layout.n_rows, words)), aligned((program.n_buffers + 1, words))
-        self._walk = program.walk(self._bits, np.empty((0, layout.n_columns), np.int32), buffers, crew.stop)
+        self._bits = aligned((rows.n_moves, layout.n_rows, words))
+        buffers = aligned((program.n_buffers + 1, words))
+        self._walk = program.walk(
+            self._bits[0], np.empty((0, layout.n_columns), np.int32), buffers, crew.stop
+        )
         self._counters = np.zeros((program.n_counters, rows.n_moves), np.int64)
 
     @property
@@ -195,7 +244,7 @@ def moved_averages(counted: Counted) -> list[list[Float]]:
     """Average predictions ``(outputs,)`` for every way in which the rows move: over all rows, then for each group."""
     base = counted.sums.base
     found = np.tile(base, (counted.rows.n_moves, counted.n_averages, 1))
-    for program in counted.programs([()], JOINT):
+    for program in counted.standing_programs():
         value, output, slot = program.leaf_value, program.leaf_output, program.leaf_slot
         for counts, averages in zip(counted.counts_of_moves(program), found):
             for share, average in zip(counted.shares(counts), averages):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.code_counts import row_bits
 from icefield.engines.trees.coding import CodedRows, Coding
+from icefield.engines.trees.layout import KeptCodes, Layout
 from icefield.forest.encode import Encoder
 from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float
@@ -32,6 +33,11 @@ KEPT_SHARE = (
 )
 FEW_VALUES = 2**20  # of a table that is kept as numbers: making codes would take longer than they save
 ROWS_AT_ONCE = 2048  # of a matrix that is made of a table to be coded
+MOST_KEPT_CODES = 2**21  # of 32 bits, of one layout
+LEAST_CODED, MOST_CODED_AGAIN = (
+    4096,
+    2**24,
+)  # rows that are worth it, and values that take little room and time
 LEAST_FILTERED = 16  # rows are counted where they lie if they are at least this part of all
 
 
@@ -44,6 +50,16 @@ class EncodedRows:
     @property
     def n_rows(self) -> int:
         return len(self.matrix)
+
+    def codes(self, layout: Layout) -> KeptCodes | None:
+        """Codes of these rows by a layout, as far as they have been made; None where they would take much room."""
+        if layout.n_columns * self.n_rows > MOST_KEPT_CODES:
+            return None
+        return self._codes.setdefault(layout, KeptCodes.none(layout.n_columns, self.n_rows))
+
+    @cached_property
+    def _codes(self) -> WeakKeyDictionary[Layout, KeptCodes]:
+        return WeakKeyDictionary()
 
     def slice(self, start: int, stop: int) -> EncodedRows:
         return EncodedRows(self.matrix[start:stop])
@@ -176,6 +192,28 @@ class EncodeOnce:
             for _ in crew.map(column if by_column else rows, tasks):
                 pass
         return CodedRows(codes, coding)
+
+    def moving(self, sample: Block, resources: Resources) -> Block:
+        """The same for rows some of whose columns move: asked about again, a matrix is coded, which is packed much faster."""
+        found = self.sample(sample, resources)
+        rows: Any = found.table
+        if not isinstance(rows, EncodedRows) or rows.n_rows < LEAST_CODED or self._coding is None:
+            return found
+        if rows.n_rows * self._coding.columns.size > min(MOST_CODED_AGAIN, resources.memory // KEPT_SHARE):
+            return found
+        coded = self._coded_again.get(rows)
+        if coded is None:
+            if rows not in self._coded_again:
+                self._coded_again[rows] = None
+                return found
+            codes = np.empty((self._coding.columns.size, rows.n_rows), np.uint8)
+            self._coding.code(rows.matrix, self._coding.columns, slice(None), codes)
+            coded = self._coded_again[rows] = CodedRows(codes, self._coding)
+        return replace(found, table=cast(Any, coded))
+
+    @cached_property
+    def _coded_again(self) -> WeakKeyDictionary[EncodedRows, CodedRows | None]:
+        return WeakKeyDictionary()
 
     def sample(self, sample: Block, resources: Resources, to_count: bool = False) -> Block:
         """The same rows, weights and groups, as `kept` gives them; `to_count`, chosen rows may stay where they lie."""

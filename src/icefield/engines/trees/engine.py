@@ -267,7 +267,7 @@ class TreesEngine:
 
     def _to_move(self, sample: Block, resources: Resources) -> Block | None:
         """Rows as the forest sees them, which do not have to be made again when some columns move."""
-        rows = self.encoder.sample(sample, resources)
+        rows = self.encoder.moving(sample, resources)
         return None if not sample.n_rows or rows.table is sample.table else rows
 
     def _moved(self, moves: Sequence[Sequence[Axis]], sample: Block, rows: Block) -> Moved:

@@ -97,8 +97,13 @@ class Layout:
         *,
         all_codes: bool = False,
         at_hand: bool = False,
+        but_for: MovingColumns | None = None,
+        kept: KeptCodes | None = None,
+        first_row: int = 0,
     ) -> None:
-        """Write the bits of every condition, and the codes of columns that need them or, if asked for, of all.
+        """Write the bits of every condition, and the codes of columns that need them or, if asked for, of all; `but_for` those that move.
+
+        Codes are taken from those `kept` of the rows from `first_row` on, and kept there, where they are given.
 
         `read` gives the matrix of rows from one to another, which may be of float32, or their codes. Where it has to make them,
         and the rows are in the order of their positions, few are asked for at a time: what is made for this stays near, and
@@ -106,8 +111,14 @@ class Layout:
         """
         n = position.size
         in_order = n > 0 and position[-1] == n - 1 and bool((np.diff(position) == 1).all())
-        straight, searched = self._ways
-        coded = np.arange(self.n_columns, dtype=np.int32) if all_codes else searched
+        straight, searched = self._ways if but_for is None else but_for.others
+        coded = searched
+        if all_codes:
+            coded = (
+                np.arange(self.n_columns, dtype=np.int32)
+                if but_for is None
+                else np.concatenate(but_for.others)
+            )
         some = AT_A_TIME if in_order and not at_hand else max(1, n)
         for start in range(0, n, some):
             stop = min(start + some, n)
@@ -116,11 +127,19 @@ class Layout:
             if straight.size:
                 kernels.pack_values(
                     matrix=matrix.by_row if isinstance(matrix, CodedRows) else matrix,
-                    tables=self.tables_for(matrix), position=own - start if in_order else own,
+                    tables=self.tables_for(matrix) if but_for is None else but_for.tables_of_others(matrix),
+                    position=own - start if in_order else own,
                     first_word=start // WORD, words=words, bits=bits,
                 )  # fmt: skip
-            if coded.size:
+            if coded.size and kept is None:
                 self.encode_stored(matrix, own, coded, codes)
+            elif coded.size and kept is not None:
+                rows = slice(first_row + start, first_row + stop)
+                missing = kept.missing(coded, rows)
+                if missing.any():
+                    self.encode_stored(matrix, own, coded[missing], codes)
+                    kept.keep(coded[missing], rows, codes, own)
+                kept.write(coded[~missing], rows, codes, own)
         if searched.size:
             self.pack(codes, position, searched, bits)
 
@@ -134,7 +153,8 @@ class Layout:
             place[moving] = [columns.index(column) for column in self.column[moving].tolist()]
             none = np.zeros((self.n_columns, 0), np.uint8)
             tables = self._tables(place, none, none, np.zeros(self.n_columns, np.uint8), straight)
-            found = MovingColumns(self, straight, searched, place, tables)
+            stays = tuple(way[~moving[way]] for way in self._ways)
+            found = MovingColumns(self, straight, searched, place, tables, (stays[0], stays[1]))
             self._latest_moving.clear()
             self._latest_moving[columns] = found
         return found
@@ -235,6 +255,46 @@ class Layout:
         )  # fmt: skip
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class KeptCodes:
+    """Codes of rows, ``(coded columns, rows)``, and which of them are known."""
+
+    codes: NDArray[np.int32]
+    known: NDArray[np.bool_]
+
+    @classmethod
+    def none(cls, n_columns: int, n_rows: int) -> KeptCodes:
+        shape = n_columns, n_rows
+        return cls(np.empty(shape, np.int32), np.zeros(shape, bool))
+
+    def missing(self, chosen: NDArray[np.int32], rows: slice) -> NDArray[np.bool_]:
+        """Which of some columns are not known of all these rows."""
+        return np.array([not self.known[v, rows].all() for v in chosen.tolist()], bool)
+
+    def keep(
+        self, chosen: NDArray[np.int32], rows: slice, codes: NDArray[np.int32], position: NDArray[np.int32]
+    ) -> None:
+        """Keep the codes of these rows, which are at their positions, of some columns."""
+        at = _as_slice(position)
+        for v in chosen.tolist():
+            self.codes[v, rows] = codes[v, at]
+            self.known[v, rows] = True
+
+    def write(
+        self, chosen: NDArray[np.int32], rows: slice, codes: NDArray[np.int32], position: NDArray[np.int32]
+    ) -> None:
+        """Write the codes of these rows at their positions."""
+        at = _as_slice(position)
+        for v in chosen.tolist():
+            codes[v, at] = self.codes[v, rows]
+
+
+def _as_slice(position: NDArray[np.int32]) -> slice | NDArray[np.int32]:
+    """Positions as a slice, where each follows the one before."""
+    in_order = bool((np.diff(position) == 1).all())
+    return slice(int(position[0]), int(position[0]) + position.size) if in_order else position
+
+
 _LATEST: WeakKeyDictionary[Forest, tuple[bytes, Layout]] = WeakKeyDictionary()
 
 
@@ -248,6 +308,7 @@ class MovingColumns:
     straight, searched : coded columns whose values go straight to bits, and those that take a code and a search for each
     place : of each coded column, its column among the values that are given
     tables : of the values that go straight to bits
+    others : the coded columns that do not move, in the same two parts
     """
 
     layout: Layout
@@ -255,6 +316,24 @@ class MovingColumns:
     searched: NDArray[np.int32]
     place: NDArray[np.int32]
     tables: kernels.ValueTables
+    others: tuple[NDArray[np.int32], NDArray[np.int32]]
+
+    @cached_property
+    def rows(self) -> NDArray[np.uint8]:
+        """Which rows of bits they decide."""
+        found = np.zeros(self.layout.n_rows, np.uint8)
+        for v in np.concatenate([self.straight, self.searched]).tolist():
+            found[self.layout.row_start[v] : self.layout.row_start[v + 1]] = 1
+        return found
+
+    def tables_of_others(self, rows: NDArray[Any] | CodedRows) -> kernels.ValueTables:
+        """What leads from rows as they are given straight to the bits of what does not move."""
+        every = self.layout.tables_for(rows)
+        return (
+            every
+            if not self.straight.size
+            else kernels.ValueTables(**{**every.values, "chosen": self.others[0]})
+        )
 
     def write(
         self,

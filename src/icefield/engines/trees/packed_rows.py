@@ -113,13 +113,17 @@ class PackedRows:
         n = self.sample.n_rows
         return [(start, min(start + self.block, n)) for start in range(0, n, self.block)]
 
+    @property
+    def weigh_alike(self) -> bool:
+        """Whether all rows weigh 1 in one segment."""
+        return self.n_segments == 1 and self.weights.values is None
+
     def are_alike(self, layout: Layout, has_lists: bool) -> bool:
         """Whether all weigh 1 in one segment and lie in a matrix, and a program needs no more than their bits."""
-        alike = self.n_segments == 1 and self.weights.values is None
         # Values of moves are those of the sample's rows, not of all that a filter chooses from.
         at_hand = (EncodedRows, CodedRows, FilteredRows) if self.moved is None else (EncodedRows, CodedRows)
         is_at_hand = isinstance(self.sample.table, at_hand)
-        return alike and is_at_hand and layout.is_straight and not has_lists
+        return self.weigh_alike and is_at_hand and layout.is_straight and not has_lists
 
     def at_once(self, layout: Layout, start: int, stop: int) -> dict[str, Any]:
         """What kernels that pack rows themselves are given of rows at hand, or of all those that a filter chooses from."""
@@ -127,8 +131,9 @@ class PackedRows:
         own = stored_rows(self.model, table.whole if isinstance(table, FilteredRows) else table)
         matrix = own.by_row if isinstance(own, CodedRows) else own
         moved = Moved((), np.empty((1, 0, len(matrix)))) if self.moved is None else self.moved
-        moves = layout.moving(moved.columns).moves(moved.all_moves(start, stop))
-        return {"matrix": matrix[start:stop], "tables": layout.tables_for(own), "moves": moves}
+        moving = layout.moving(moved.columns)
+        moves = moving.moves(moved.all_moves(start, stop))
+        return {"matrix": matrix[start:stop], "tables": moving.tables_of_others(own), "moves": moves}
 
     def here(self, start: int, stop: int) -> NDArray[np.uint64]:
         """Which of these rows a filter keeps, a bit each; nothing where there is no filter."""
@@ -180,23 +185,33 @@ class PackedRows:
 
 
 class Workspace:
-    """One thread's memory for packing a block; reused from block to block."""
+    """One thread's memory for packing a block; reused from block to block.
 
-    def __init__(self, rows: PackedRows, layout: Layout, has_lists: bool) -> None:
+    `layers` is room for bits, one layer for each move, of which only those counted together use more than the first.
+    """
+
+    def __init__(
+        self, rows: PackedRows, layout: Layout, has_lists: bool, layers: NDArray[np.uint64] | None = None
+    ) -> None:
         self.rows, self.layout = rows, layout
         words = rows.words
         self.codes = np.empty((layout.n_columns, words * WORD), np.int32)
         # Lists ask few rows about many columns: a row's codes stand together for them.
         self.codes_by_row = np.empty((words * WORD if has_lists else 0, layout.n_columns), np.int32)
-        self.bits = aligned((layout.n_rows, words))
+        self.layers = aligned((rows.n_moves, layout.n_rows, words)) if layers is None else layers
+        self.bits = self.layers[0]
         self.planes = aligned((max(rows.weights.n_planes, int(rows.n_segments > 1)), words))
         self.weight_of = np.ones(words * WORD, np.int64)
         self.segment_of = np.zeros(words * WORD, np.int32)
         self.segments = np.array([0, words], np.int64)
         self._position = np.empty(0, np.int32)
+        self._moving = None if rows.moved is None else layout.moving(rows.moved.columns)
+        table: Any = rows.sample.table
+        is_searched = isinstance(table, EncodedRows) and not layout.is_straight
+        self._kept = table.codes(layout) if is_searched else None
 
     def load(self, start: int, stop: int, here: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Fill this workspace with a block and mark its rows in `here`; returns their positions."""
+        """Fill this workspace with a block, but for what moves, and mark its rows in `here`; returns their positions."""
         rows = self.rows
         position = np.arange(stop - start, dtype=np.int32)
         if rows.sample.codes is not None:
@@ -204,7 +219,8 @@ class Workspace:
         here[:] = bit_mask(position, rows.words)
         self.layout.load(
             lambda a, b: rows.stored(start + a, start + b), position, self.codes, self.bits,
-            all_codes=self.codes_by_row.size > 0, at_hand=rows.at_hand is not None,
+            all_codes=self.codes_by_row.size > 0, at_hand=rows.at_hand is not None, but_for=self._moving,
+            kept=self._kept, first_row=start,
         )  # fmt: skip
         if self.codes_by_row.size:
             self.codes_by_row[:] = self.codes.T
@@ -218,14 +234,18 @@ class Workspace:
         self._position = position
         return position
 
-    def move(self, number: int, start: int) -> None:
-        """Let the columns that move take the values of one of the moves, in the block that is loaded and begins at `start`."""
-        moved, position = self.rows.moved, self._position
-        if moved is None:
+    def move(self, number: int, start: int, bits: NDArray[np.uint64] | None = None) -> None:
+        """Let the columns that move take the values of one of the moves, in the block that is loaded and begins at `start`.
+
+        Their bits are written to those of the block, or to the layer given.
+        """
+        moved, moving, position = self.rows.moved, self._moving, self._position
+        if moved is None or moving is None:
             return
         by_row = self.codes_by_row.size > 0
         values = moved.part(number, start, start + position.size)
-        self.layout.moving(moved.columns).write(values, position, self.codes, self.bits, all_codes=by_row)
+        layer = self.bits if bits is None else bits
+        moving.write(values, position, self.codes, layer, all_codes=by_row)
         if by_row:
             self.codes_by_row[:] = self.codes.T
 

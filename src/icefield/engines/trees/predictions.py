@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.rows import Block
-from icefield.engines.trees.axes import group_columns
-from icefield.engines.trees.packed_rows import Moved, PackedRows, aligned
-from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
+from icefield.engines.trees.packed_rows import WORD, Moved, PackedRows, aligned
+from icefield.engines.trees.program import Program, TreeSums
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
 from icefield.threads import PerThread, Stopped, ThreadCrew
@@ -25,11 +24,11 @@ def raw_predictions(
     model: TreeModel, sums: TreeSums, sample: Block, crew: ThreadCrew, memory: int, moved: Moved | None = None
 ) -> Float:
     """The trees' sums ``(moves, rows, outputs)`` of all rows of a sample; without `moved`, of one: the rows as they are."""
-    rows = PackedRows(model, Block(sample.table), BLOCK, moved)
+    rows = PackedRows(model, Block(sample.table), min(BLOCK, max(1, sample.n_rows)), moved)
     found = np.zeros((rows.n_moves, len(sums.outputs), sample.n_rows))
-    unmoved = group_columns([()], sums.forest.n_columns)
-    for trees in batches(sums, 1, JOINT, words=rows.words, threads=crew.threads, segments=1, memory=memory):
-        program = Program.of(Batch.of(sums, trees), unmoved, 1, JOINT, scatter=True)
+    for program in sums.standing_programs(
+        True, words=BLOCK // WORD, threads=crew.threads, segments=1, memory=memory
+    ):
         for (start, stop), added in _added(program, rows, crew, len(sums.outputs)):
             found[..., start:stop] += added
     return (found + sums.base[:, None]).transpose(0, 2, 1)

@@ -8,6 +8,7 @@ blocks of rows, which masks to AND and what to count.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -24,6 +25,8 @@ __all__ = ["JOINT", "PAIRS", "SINGLES", "Batch", "Program", "TreeSums", "batches
 
 # A subtree with a smaller share of its tree's leaves is walked with lists of rows: few arrive there.
 FEW_LEAVES = 1 / 128
+KEPT_NODES = 2**16  # of trees whose programs in which nothing moves are kept
+MOST_SPARE = 2**25  # bytes of one program
 LEFT_OUT = -2  # the output of trees that add to none of those wanted
 
 
@@ -47,6 +50,24 @@ class TreeSums:
     def leaf_width(self) -> int:
         """Values a leaf has: 1, or one for each of the outputs."""
         return 1 if self.forest.leaf_value.shape[1] == 1 else len(self.outputs)
+
+    def standing_programs(
+        self, scatter: bool, *, words: int, threads: int, segments: int, memory: int
+    ) -> Iterator[Program]:
+        """The programs of all batches of trees when nothing moves: every question about moved rows asks the same ones."""
+        none = np.full(self.forest.n_columns, -1, np.int32)
+        every = list(batches(self, 1, JOINT, words=words, threads=threads, segments=segments, memory=memory))
+        for trees in every:
+            program = self._standing.get(scatter) if len(every) == 1 else None
+            if program is None:
+                program = Program.of(Batch.of(self, trees), none, 1, JOINT, scatter=scatter)
+                if len(every) == 1 and program.batch.node_left.size <= KEPT_NODES:
+                    self._standing[scatter] = program
+            yield program
+
+    @cached_property
+    def _standing(self) -> dict[bool, Program]:
+        return {}
 
     def with_values(self, value: NDArray[np.float64]) -> TreeSums:
         """The same trees with other leaf values, given by node, for these outputs only."""
@@ -263,6 +284,22 @@ class Program:
     def leaves(self) -> kernels.Leaves:
         """Every leaf's output and value, as the kernels take them."""
         return kernels.Leaves(output=self.leaf_output, value=self.leaf_value)
+
+    @cached_property
+    def _spare(self) -> list[NDArray[np.uint64]]:
+        return []
+
+    def room(self, shape: tuple[int, int, int]) -> NDArray[np.uint64] | None:
+        """Room for the bits of so many moves, or of more, that was given back: the system fills new memory with zeros first."""
+        with suppress(IndexError):  # another thread may have taken it
+            found = self._spare.pop()
+            return found if len(found) >= shape[0] and found.shape[1:] == shape[1:] else None
+        return None
+
+    def give_back(self, room: NDArray[np.uint64]) -> None:
+        """Keep room for the next question, where it is not much."""
+        if room.nbytes <= MOST_SPARE and all(kept.nbytes <= room.nbytes for kept in self._spare):
+            self._spare[:] = [room]
 
     @property
     def has_lists(self) -> bool:

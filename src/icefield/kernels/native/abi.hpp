@@ -341,7 +341,7 @@ struct CountArguments {
     Table<i64> counters;         // [counters, segments]
 };
 
-// Packing and counting of rows that weigh 1, block by block and for each move; `bits` are those of the walk.
+// Packing and counting of rows that weigh 1, block by block and for each move; the first layer of `bits` is that of the walk.
 template <class V>
 struct CountRowsArguments {
     Strided<const V> matrix;  // [rows, forest_columns]
@@ -349,8 +349,17 @@ struct CountRowsArguments {
     ValueTables tables;
     Moves moves;
     Walk walk;
-    Table<u64> bits;      // [bit_rows, words]
+    Cube<u64> bits;       // [moves, bit_rows, words]
     Table<i64> counters;  // [counters, moves]
+};
+
+// Counting of a block of such rows that is packed. In layers after the first only the rows of bits are there that differ
+// between moves, which `moved` names.
+struct CountMovesArguments {
+    Walk walk;
+    Cube<const u64> bits;  // [moves, bit_rows, words]
+    List<const u8> moved;  // [bit_rows]
+    Table<i64> counters;   // [counters, moves]
 };
 
 // Rows of each code, by column, among those whose bit is set.

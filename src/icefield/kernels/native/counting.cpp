@@ -6,26 +6,32 @@
 #include "abi.hpp"
 #include "bits.hpp"
 #include "lists.hpp"
+#include "memory.hpp"
 #include "programs.hpp"
 #include "value_bits.hpp"
 
 namespace icefield {
 namespace {
 
-// Every row weighs 1 and there is one segment; counts are added in column `at`. A number of words that is known beforehand makes for straight code.
-inline __attribute__((always_inline)) void count_plain(const Walk& walk, const Table<i64>& counters, i64 at,
-                                                       const Instruction& now, i64 words, u64* aside) {
-    const u64* source = walk.buffers.data + now.source * words;
-    const u64* test = walk.bits.data + (now.condition >> 1) * words;
-    const u64 flip = flip_of(now.condition);
-    u64* target = walk.buffers.data + now.target * words;
-    if (now.counter < 0) {
-        narrow(source, test, flip, words, now.target < 0 ? aside : target);
-    } else if (now.target < 0) {
-        counters(now.counter, at) += narrow_and_count<false>(source, test, flip, words, nullptr);
-    } else {
-        counters(now.counter, at) += narrow_and_count<true>(source, test, flip, words, target);
+// Rows of a mask that pass a test, written to `target` where there is one; how many, where they are to be counted. A
+// number of words that is known beforehand makes for straight code.
+inline __attribute__((always_inline)) i64 passed(const u64* source, const u64* test, u64 flip, i64 words, u64* target,
+                                                 bool counts) {
+    if (counts) {
+        return target == nullptr ? narrow_and_count<false>(source, test, flip, words, nullptr)
+                                 : narrow_and_count<true>(source, test, flip, words, target);
     }
+    if (target != nullptr) narrow(source, test, flip, words, target);
+    return 0;
+}
+
+// Every row weighs 1 and there is one segment.
+void count_plain(const CountArguments& a, const Instruction& now) {
+    const Walk& walk = a.walk;
+    const i64 found =
+        passed(walk.buffers.row(now.source), walk.bits.row(now.condition >> 1), flip_of(now.condition),
+               walk.buffers.columns, now.target < 0 ? nullptr : walk.buffers.row(now.target), now.counter >= 0);
+    if (now.counter >= 0) a.counters(now.counter, 0) += found;
 }
 
 void count_weights(const CountArguments& a, Instruction now, u64* aside) {
@@ -43,17 +49,62 @@ void count_weights(const CountArguments& a, Instruction now, u64* aside) {
     }
 }
 
-// A program over the rows marked in the first buffer; false where the stop flag ended it.
-template <i64 known_words>
-bool run_plain(const Walk& walk, const Table<i64>& counters, i64 at) {
-    const i64 words = known_words > 0 ? known_words : walk.buffers.columns;
-    u64* aside = walk.buffers.row(walk.buffers.rows - 1);
-    for (i64 i = 0; i < walk.program.rows; ++i) {
-        if (is_stopped(walk, i)) return false;
-        count_plain(walk, counters, at, Instruction(walk, i), words, aside);
+// A program over the rows marked in the first buffer, for all moves in one walk: bits that are the same for all are read
+// once, and below nodes that rows reach alike nothing is counted twice. In layers of `bits` after the first only the rows are
+// there that `moved` names.
+class MovesCount {
+public:
+    MovesCount(const Walk& walk, const Cube<const u64>& bits, const u8* moved, const Table<i64>& counters)
+        : walk_(walk), bits_(bits), moved_(moved), counters_(counters), words_(walk.buffers.columns),
+          masks_((bits.layers - 1) * walk.buffers.rows * words_), differs_((bits.layers - 1) * walk.buffers.rows) {}
+
+    bool ok() const { return masks_.ok() && differs_.ok(); }
+
+    // False where the stop flag ended it.
+    bool run() { return words_ == 64 ? run_words<64>() : words_ == 128 ? run_words<128>() : run_words<0>(); }
+
+private:
+    template <i64 known_words>
+    bool run_words() {
+        const i64 words = known_words > 0 ? known_words : words_, moves = bits_.layers;
+        for (i64 i = 0; i < walk_.program.rows; ++i) {
+            if (is_stopped(walk_, i)) return false;
+            const Instruction now(walk_, i);
+            const i64 test = now.condition >> 1;
+            const u64 flip = flip_of(now.condition);
+            const bool stores = now.target >= 0, counts = now.counter >= 0;
+            const u64* source = walk_.buffers.row(now.source);
+            const i64 first = passed(source, bits_.row(0, test), flip, words,
+                                     stores ? walk_.buffers.row(now.target) : nullptr, counts);
+            if (counts) counters_(now.counter, 0) += first;
+            for (i64 m = 1; m < moves; ++m) {
+                const bool apart = differs(m, now.source) != 0, differs_here = apart || moved_[test] != 0;
+                if (stores) differs(m, now.target) = differs_here;
+                i64 found = first;
+                if (differs_here) {
+                    found = passed(apart ? mask(m, now.source) : source, bits_.row(moved_[test] != 0 ? m : 0, test),
+                                   flip, words, stores ? mask(m, now.target) : nullptr, counts);
+                }
+                if (counts) counters_(now.counter, m) += found;
+            }
+        }
+        return true;
     }
-    return true;
-}
+
+    // A buffer of a move after the first, and whether its rows may be others than those of the first.
+    u64* mask(i64 move, i64 buffer) const {
+        return masks_.data() + ((move - 1) * walk_.buffers.rows + buffer) * words_;
+    }
+    u8& differs(i64 move, i64 buffer) const { return differs_[(move - 1) * walk_.buffers.rows + buffer]; }
+
+    const Walk& walk_;
+    const Cube<const u64> bits_;
+    const u8* moved_;
+    const Table<i64> counters_;
+    const i64 words_;
+    Zeros<u64> masks_;
+    Zeros<u8> differs_;
+};
 
 }  // namespace
 
@@ -63,9 +114,17 @@ bool run_plain(const Walk& walk, const Table<i64>& counters, i64 at) {
 template <class V>
 i64 run(const CountRowsArguments<V>& a) {
     const Walk& walk = a.walk;
-    const i64 words = walk.buffers.columns, rows = a.matrix.rows;
+    const i64 words = walk.buffers.columns, rows = a.matrix.rows, moves = a.bits.layers;
     const bool is_filtered = a.here.size > 0;
     if (is_filtered && a.here.size * WORD < rows) return TOO_LARGE;
+    Zeros<u8> moved(a.bits.rows);
+    if (!moved.ok()) return NO_MEMORY;
+    for (i64 k = 0; k < a.moves.chosen.size; ++k) {
+        const i64 v = a.moves.chosen[k];
+        for (i64 row = a.tables.row_start[v]; row < a.tables.row_start[v + 1]; ++row) moved[row] = 1;
+    }
+    MovesCount count(walk, {a.bits.data, moves, a.bits.rows, words}, moved.data(), a.counters);
+    if (!count.ok()) return NO_MEMORY;
     for (i64 begin = 0; begin < rows; begin += words * WORD) {
         const i64 n = rows - begin < words * WORD ? rows - begin : words * WORD;
         u64 any = 0;
@@ -76,14 +135,12 @@ i64 run(const CountRowsArguments<V>& a) {
             any |= kept;
         }
         if (any == 0) continue;
-        pack_in_order(a.matrix, a.tables, begin, n, a.bits, 0, (n + WORD - 1) / WORD);
-        for (i64 m = 0; m < a.counters.columns; ++m) {
-            pack_move(a.moves, a.tables, m, a.counters.columns, begin, n, a.bits);
-            const bool finished = words == 64    ? run_plain<64>(walk, a.counters, m)
-                                  : words == 128 ? run_plain<128>(walk, a.counters, m)
-                                                 : run_plain<0>(walk, a.counters, m);
-            if (!finished) return STOPPED;
+        for (i64 m = 0; m < moves; ++m) {
+            const Table<u64> bits{a.bits.row(m, 0), a.bits.rows, words};
+            if (m == 0) pack_in_order(a.matrix, a.tables, begin, n, bits, 0, (n + WORD - 1) / WORD);
+            pack_move(a.moves, a.tables, m, moves, begin, n, bits);
         }
+        if (!count.run()) return STOPPED;
     }
     return DONE;
 }
@@ -91,6 +148,13 @@ i64 run(const CountRowsArguments<V>& a) {
 template i64 run(const CountRowsArguments<f64>&);
 template i64 run(const CountRowsArguments<f32>&);
 template i64 run(const CountRowsArguments<u8>&);
+
+// Add the counts of a block's rows, of which buffer 0 holds those there are, for each move; for programs without lists.
+i64 run(const CountMovesArguments& a) {
+    MovesCount count(a.walk, a.bits, a.moved.data, a.counters);
+    if (!count.ok()) return NO_MEMORY;
+    return count.run() ? DONE : STOPPED;
+}
 
 i64 run(const CountCodesArguments& a) {
     constexpr i64 CODES = 256, APART = 4;  // counts side by side: the same code twice in a row need not wait
@@ -128,7 +192,7 @@ i64 run(const CountArguments& a) {
         const Instruction now(walk, i);
         if (now.target != SUBTREE) {
             if (a.planes.rows == 0) {
-                count_plain(walk, a.counters, 0, now, walk.buffers.columns, aside);
+                count_plain(a, now);
             } else {
                 count_weights(a, now, aside);
             }
