@@ -362,7 +362,10 @@ def _look(reading: Reading) -> str:
             f"{feature_text(reading.naming, name)} ({_with_error(reading, size, error)}{PAIR_SUPPORT.get(told, '')})"
             for (name, size), error, told in zip(reading.interacts[:NAMED], errors, supported)
         ]
-        return f"it interacts with {' and '.join(named)}"
+        more = len(reading.interacts) - len(named)
+        named += [f"{more} other{'s' if more > 1 else ''}"] if more > 0 else []
+        text = f"it interacts with {enumerated(named)}"
+        return f"{text}, which accounts for little of that, see regions()" if reading.mostly_open else text
     if reading.interacts is not None:
         return "no single feature accounts for it, see regions()"
     if reading.told_apart_by is not None:
@@ -423,12 +426,13 @@ def plain_words(reading: Reading, what: str) -> str:
     for tail in reading.tails:
         text += f"; {_tail(reading, tail, lambda value: _shown(reading, value))}"
     partner = page_name(reading.naming.name(reading.interacts[0][0])) if reading.interacts else None
+    depending = f", {'partly ' if reading.mostly_open else ''}depending on {partner}"
     if reading.hidden:
         text += ", but individual rows do respond, in ways that cancel out"
-        text += "" if partner is None else f", depending on {partner}"
+        text += "" if partner is None else depending
     elif reading.heterogeneous:
         text += "; rows differ in how they respond"
-        text += "" if partner is None else f", depending on {partner}"
+        text += "" if partner is None else depending
     elif partner is not None:
         text += f"; {'what it does to a row' if reading.flat else 'how much'} depends on {partner}"
     if reading.interacts and reading.interacts[0][0] in reading.unsupported:
