@@ -225,6 +225,10 @@ def _regions(table: Any, name: Any, decision: Any, steps: str | None) -> list[st
     found = _split_columns(table, name, decision)
     if partners and ("the curves agree" in notes or ("no rule" in notes and "apart well" not in notes)):
         found.append(f"{name}: regions say {notes!r}, it interacts with {partners}")
+    if reading.several and not all(
+        said.endswith(f" ({reading.output})") for said in table["effect"].tolist()
+    ):
+        found.append(f"{name}: regions say {table['effect'].tolist()}, the table speaks of {reading.output}")
     own = {str(split.column) for split in table.splits}
     told = table.removed >= 0.5
     if told and own <= {*partners} and "accounts for little" in reading.sentence and not reading.several:
@@ -240,7 +244,14 @@ def _regions(table: Any, name: Any, decision: Any, steps: str | None) -> list[st
         found.append(f"{name}: regions say the curves agree, the reading that they differ")
     if not reading.several and abs(table.heterogeneity - reading.heterogeneity) > 0.005:
         found.append(f"{name}: {table.heterogeneity} in regions, {reading.heterogeneity} in the table")
-    if "partial_dependence(" in (steps or "") and f", {partners[0]!r})" not in steps:
+    of_group = (steps or "").startswith(
+        "partial_dependence({"
+    )  # columns that are one feature are read as one
+    if (
+        "partial_dependence(" in (steps or "")
+        and not of_group
+        and f", {[*partners, None][0]!r})" not in steps
+    ):
         found.append(f"{name}: next says {steps}, it interacts with {partners}")
     if "regions(" in (steps or "") and not reading.curves_differ:
         found.append(f"{name}: next says {steps}, the curves agree")
@@ -262,14 +273,14 @@ def _split_columns(table: Any, name: Any, decision: Any) -> list[str]:
             note for note in table.notes if re.match(rf"{word}: .* interacts with it in outputs? ", note)
         ]
         weaker = [
-            re.search(r"explain only (\d+) %", note)
+            re.search(r"explain only (\d+) %|no rule on (?:that|those) alone()", note)
             for note in table.notes
             if re.match(rf"[^:]*\b{word}\b[^:]*: not among ", note)
         ]
         outputs = [str(output) for output, others in partners.items() if column in others]
         if outputs and not (elsewhere and all(output in elsewhere[0] for output in outputs)):
             found.append(f"{name}: regions split by {column}, its partner in {outputs}: {table.notes}")
-        if not outputs and not (weaker and weaker[0] and int(weaker[0].group(1)) < 100 * table.removed):
+        if not outputs and not (weaker and weaker[0] and int(weaker[0].group(1) or 0) < 100 * table.removed):
             found.append(f"{name}: regions split by {column}, it interacts with {own}: {table.notes}")
     return found
 
@@ -304,6 +315,8 @@ def _labels(ex: Any, label: Any, name: str, reading: Any, card: Any, page: Any) 
     for line in page.plain:
         if line.name == name and line.grade != ("hidden" if reading.hidden else word):
             found.append(f"{name}: {line.grade} in plain words, {word} on the card")
+        if line.name == name and reading.several and f" {reading.output} " not in line.sides[0].text:
+            found.append(f"{name}: {line.sides[0].text!r} does not say that it is of {reading.output}")
         if line.name == name and reading.one_directional:
             rises = " rise" in line.sides[0].text.split(";")[0]
             if rises != (reading.direction == "increasing"):

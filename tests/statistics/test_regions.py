@@ -8,7 +8,7 @@ import pytest
 
 from icefield import Explainer
 from icefield.data.frame import Column
-from icefield.statistics.partition import Limits, partition, readable_cut
+from icefield.statistics.partition import Condition, Limits, RegionRows, partition, readable_cut
 from icefield.statistics.region_ledger import ledger
 
 
@@ -257,11 +257,27 @@ def test_rules_on_other_columns_than_those_named_say_how_they_are_related():
     told = [note for note in found.notes if "not among what 0 interacts with most (3)" in note]
     assert len(told) == 1
     assert told[0].startswith("1 and 2: ")
-    by_named = int(told[0].split("only ")[1].split(" %")[0])
-    assert by_named < 15 < 100 * found.removed
+    assert told[0].endswith(" no rule on that alone explains enough")
+    assert found.removed > 0.9
     assert reading.mostly_open
     assert "it interacts with 3 (" in reading.sentence
     assert "which accounts for little of that, see regions()" in reading.sentence
+
+
+def test_what_rules_on_the_named_features_alone_would_explain_is_said():
+    """A feature of four levels that each respond in their own way, and one that is stronger as a pair but tells less."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"x": rng.uniform(-1, 1, 900), "p": rng.random(900) < 0.5, "q": rng.normal(size=900)})
+    parity = lambda d: np.sign(d["q"]) * np.sign(d["s"])  # noqa: E731
+    X["s"] = rng.normal(size=900)
+    model = lambda d: (d["x"] * (0.7 * np.where(d["p"], 1, -1) + parity(d))).to_numpy()  # noqa: E731
+    ex = Explainer(model, X, row_by_row=True)
+    reading, found = ex.summary().readings["x"], ex.regions("x")
+    assert [name for name, _ in reading.interacts] == ["p"]
+    note = next(note for note in found.notes if "not among what x interacts with most (p)" in note)
+    by_named = int(note.split("would explain only ")[1].split(" %")[0])
+    assert 25 < by_named < 40 < 100 * found.removed
+    assert not reading.mostly_open
 
 
 def test_what_accounts_for_most_is_not_said_to_be_little(rng):
@@ -345,3 +361,26 @@ def test_the_ledger_says_why_cuts_were_not_made():
         line.why_not.startswith("under the") or line.why_not == "the cuts that were made remove more together"
         for line in others
     )
+
+
+def test_regions_of_several_outputs_speak_of_the_one_that_is_moved_most(rng):
+    X = pd.DataFrame(rng.uniform(-1, 1, size=(500, 3)), columns=list("abc"))
+    ex = Explainer(
+        lambda d: np.column_stack([np.full(len(d), 7.0), d["a"] * np.sign(d["b"]) + d["c"]]),
+        X,
+        row_by_row=True,
+    )
+    found = ex.regions("a")
+    assert found["effect"].tolist() == ["linear, decreasing (1)", "linear, increasing (1)"]
+    assert "of the predictions over all outputs" in found.title
+
+
+def test_values_that_are_listed_stand_without_the_bounds_before_them():
+    rows = np.ones(3, dtype=bool)
+    conditions = (
+        Condition("k", "<=", 1),
+        Condition("b", ">", 0.5),
+        Condition("b", "<=", 2.0),
+        Condition("k", "in", (0,)),
+    )
+    assert RegionRows(conditions, rows).rule == "b > 0.5 and b <= 2 and k == 0"

@@ -63,7 +63,7 @@ class RegionRows:
 
     @property
     def rule(self) -> str:
-        """The conditions joined, each column's tightest bounds only."""
+        """The conditions joined, of each column the narrowest only."""
         return self.words()
 
     def words(self, naming: Naming = PLAIN) -> str:
@@ -71,7 +71,9 @@ class RegionRows:
         kept: dict[tuple[Any, str], Condition] = {}
         for condition in self.conditions:
             kept[(condition.column, condition.sign)] = condition  # later bounds lie inside earlier ones
-        return " and ".join(c.words(naming) for c in kept.values()) or "all rows"
+        # Values that are listed lie within the bounds before them.
+        said = [c for c in kept.values() if c.sign not in ("<=", ">") or (c.column, "in") not in kept]
+        return " and ".join(c.words(naming) for c in said) or "all rows"
 
 
 @dataclass(frozen=True)

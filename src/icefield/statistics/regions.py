@@ -73,7 +73,7 @@ class Regions(Drawable, ResultTable):
     """One row per region.
 
     Columns: ``rule``, ``rows`` and ``share`` of the sampled rows, ``heterogeneity`` inside (in standard deviations of
-    the predictions), ``effect`` (in words). Clusters also have ``precision`` (share of the rule's rows that are in
+    the predictions), ``effect`` (in words; of several outputs, on the one that the feature moves most). Clusters also have ``precision`` (share of the rule's rows that are in
     the cluster) and ``recall`` (share of the cluster's rows that the rule covers).
 
     Attributes
@@ -170,6 +170,7 @@ def regions(
     return _table(
         study,
         effect,
+        decision.output,
         bundle,
         labels,
         parts,
@@ -332,10 +333,15 @@ def _not_named(decision: Decision, splits: Sequence[Split], by_named: float | No
             where = f"output{'' if len(outputs) == 1 else 's'} {enumerated(outputs)}"
             yield f"{name(column)}: {feature} interacts with it in {where}, and rules are for all outputs together"
     others = [str(name(column)) for column in used if column not in named]
+    those = "that" if len(named) == 1 else "those"
     if others and named and by_named is not None:
         yield (
-            f"{enumerated(others)}: not among what {feature} interacts with most ({enumerated([str(name(one)) for one in named])}), "
-            f"but rules on {'that' if len(named) == 1 else 'those'} alone would explain only {100 * by_named:.0f} % of the differences"
+            f"{enumerated(others)}: not among what {feature} interacts with most ({enumerated([str(name(one)) for one in named])}), but "
+            + (
+                f"rules on {those} alone would explain only {100 * by_named:.0f} % of the differences"
+                if by_named > 0
+                else f"no rule on {those} alone explains enough"
+            )
         )
 
 
@@ -362,6 +368,7 @@ def other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -
 def _table(
     study: Study,
     effect: Effect,
+    output: int,
     bundle: RuleBundle,
     labels: NDArray[np.intp],
     parts: Sequence[RegionRows],
@@ -392,7 +399,10 @@ def _table(
         columns["rows"].append(int(inside.sum()))
         columns["share"].append(share)
         columns["heterogeneity"].append(own)
-        columns["effect"].append(shape_words(read_effect(groups[label])))
+        read = read_effect(groups[label]).each[output]
+        columns["effect"].append(
+            f"{shape_words(read)} ({name_text(read.output, 30)})" if read.several else shape_words(read)
+        )
     arrays = {
         name: labels_column(values) if name in ("rule", "effect") else np.array(values)
         for name, values in columns.items()
@@ -415,6 +425,7 @@ def _table(
         title=(
             f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {counted(len(labels))} rows, "
             f"which differ by {sd_text(bundle.differ)} {reading.unit_name} of the predictions"
+            + (" over all outputs" if reading.several else "")
             + (
                 f"; these rules explain {100 * removed:.0f} % of the differences between rows"
                 if len(numbers) > 1

@@ -143,13 +143,20 @@ def missing_words(reading: Reading, name: str = "it", brief: bool = False) -> st
 
 def _tail(reading: Reading, tail: Tail, text: Callable[[Any], str]) -> str:
     moves = "rises" if tail.change > 0 else "falls"
-    where = f"{tail.side} {text(tail.at)} ({_percent(tail.share)} of the data)"
+    where = f"{_side(tail)} {text(tail.at)} ({_percent(tail.share)} of the data)"
     goes_on = (
         tail.side == "above"
         and reading.one_directional
         and (tail.change > 0) == (reading.direction == "increasing")
     )
     return f"{where} it {moves} by {'another ' if goes_on else ''}{size_text(reading, abs(tail.change))}"
+
+
+def _side(tail: Tail) -> str:
+    """Above or below a number, after or before a date."""
+    if isinstance(tail.at, np.datetime64):
+        return "after" if tail.side == "above" else "before"
+    return tail.side
 
 
 def _place(reading: Reading, value: Any, unit: bool = True) -> str:
@@ -188,7 +195,7 @@ def shape_words(reading: Reading) -> str:
     if reading.missing_moves:
         words += f", {'higher' if (reading.missing_jump or 0.0) > 0 else 'lower'} where missing"
     for tail in reading.tails if not reading.hidden else ():
-        words += f", {'rising' if tail.change > 0 else 'falling'} {tail.side} {_place(reading, tail.at)}"
+        words += f", {'rising' if tail.change > 0 else 'falling'} {_side(tail)} {_place(reading, tail.at)}"
     others = [*reading.borderline.get("shape", ()), *reading.borderline.get("hidden", ())]
     return f"{words} (borderline: or {', '.join(others)})" if others else words
 
@@ -313,7 +320,10 @@ def _value_naming(reading: Reading) -> Naming:
 
 def _range_read(reading: Reading) -> str:
     """Between which values, as part of a clause."""
-    if reading.read_from is None or reading.read_from == reading.read_to:
+    ends = reading.read_from, reading.read_to
+    if (
+        ends[0] is None or ends[0] == ends[1] or ends[0] != ends[0]
+    ):  # of a column without values it is no number
         return ""
     return f" from {_between(reading, reading.read_from, reading.read_to, ' to ')}"
 
@@ -366,10 +376,16 @@ def _look(reading: Reading) -> str:
         named += [f"{more} other{'s' if more > 1 else ''}"] if more > 0 else []
         text = f"it interacts with {enumerated(named)}"
         return f"{text}, which accounts for little of that, see regions()" if reading.mostly_open else text
-    if reading.interacts is not None:
+    if reading.interacts is not None and reading.told_apart_by is None:
         return "no single feature accounts for it, see regions()"
     if reading.told_apart_by is not None:
         name, share = reading.told_apart_by
+        if reading.interacts is not None:
+            most, least = (
+                f"{feature_text(reading.naming, name)} accounts for {100 * share:.0f} % of it",
+                size_text(reading, reading.thresholds["interaction"]),
+            )
+            return f"{most}, by an interaction below the {least} worth naming"
         return f"look for an interaction with {feature_text(reading.naming, name)} ({100 * share:.0f} % of the differences)"
     where = "summary()" if reading.heterogeneity_exact else "ice()"
     return f"look for an interaction, with Explainer.{where}"
