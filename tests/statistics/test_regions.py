@@ -384,3 +384,33 @@ def test_values_that_are_listed_stand_without_the_bounds_before_them():
         Condition("k", "in", (0,)),
     )
     assert RegionRows(conditions, rows).rule == "b > 0.5 and b <= 2 and k == 0"
+
+
+def test_rules_begin_with_what_is_named_where_columns_that_go_together_share_an_interaction():
+    """Each of three copies interacts too weakly to be named; as any of them tells rows apart, it stands for all three."""
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"x": rng.uniform(-1, 1, 900), "p": rng.random(900) < 0.5, "t": rng.normal(size=900)})
+    for name in ("c1", "c2", "c3"):
+        X[name] = X.get("c1", pd.Series(rng.normal(size=900))) + 0.02 * rng.normal(size=900)
+
+    def model(d):
+        slope = 0.35 * np.where(d["p"], 1, -1) + 0.2 * (d["c1"] + d["c2"] + d["c3"])
+        return (d["x"] * slope + 0.9 * d["t"]).to_numpy()
+
+    ex = Explainer(model, X, row_by_row=True)
+    reading, found = ex.summary().readings["x"], ex.regions("x")
+    assert [name for name, _ in reading.interacts] == ["p"]
+    assert dict(reading.partners)["c1"] > 2 * dict(reading.partners)["p"]
+    assert found.splits[0].column == "p"
+    assert {split.column for split in found.splits[1:]} < {"c1", "c2", "c3"}
+    (note,) = (note for note in found.notes if "not among what x interacts with most (p)" in note)
+    by_named = int(note.split("would explain only ")[1].split(" %")[0])
+    assert by_named == round(100 * found.splits[0].removed)
+    assert found.removed > found.splits[0].removed + 0.3
+    why = [
+        line.why_not
+        for line in ledger(ex.study, found)
+        if line.removed > found.splits[0].removed and line.why_not
+    ]
+    assert why
+    assert set(why) == {"rules begin with a feature that it is known to interact with"}

@@ -62,7 +62,7 @@ def _why(removed: float, first: LedgerCut, together: bool) -> str:
         return "the cuts that were made remove more together"
     if removed < first.removed:
         return "the first cut removes more, and after it this adds too little, or others add more"
-    return "the features it is known to interact with tell rows apart nearly as well"
+    return "rules begin with a feature that it is known to interact with"
 
 
 def explained(strength: float, differences: float, removed: float = 0.0) -> float:
