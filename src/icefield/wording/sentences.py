@@ -376,19 +376,23 @@ def _look(reading: Reading) -> str:
         named += [f"{more} other{'s' if more > 1 else ''}"] if more > 0 else []
         text = f"it interacts with {enumerated(named)}"
         return f"{text}, which accounts for little of that, see regions()" if reading.mostly_open else text
-    if reading.interacts is not None and reading.told_apart_by is None:
-        return "no single feature accounts for it, see regions()"
+    if reading.interacts is not None:
+        return _not_named(reading)
     if reading.told_apart_by is not None:
         name, share = reading.told_apart_by
-        if reading.interacts is not None:
-            most, least = (
-                f"{feature_text(reading.naming, name)} accounts for {100 * share:.0f} % of it",
-                size_text(reading, reading.thresholds["interaction"]),
-            )
-            return f"{most}, by an interaction below the {least} worth naming"
         return f"look for an interaction with {feature_text(reading.naming, name)} ({100 * share:.0f} % of the differences)"
     where = "summary()" if reading.heterogeneity_exact else "ice()"
     return f"look for an interaction, with Explainer.{where}"
+
+
+def _not_named(reading: Reading) -> str:
+    """What accounts for differences where no interaction is worth naming."""
+    name, share = reading.partners[0] if reading.partners else (None, 0.0)
+    if share < reading.thresholds["alone"]:
+        return "no single feature accounts for it, see regions()"
+    beside = "" if reading.told_apart_by is not None else ", or what it is associated with,"
+    least = size_text(reading, reading.thresholds["interaction"])
+    return f"{feature_text(reading.naming, name)}{beside} accounts for {100 * share:.0f} % of it, by an interaction below the {least} worth naming"
 
 
 def unsupported_words(readings: Iterable[Reading]) -> str:
