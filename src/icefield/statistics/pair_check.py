@@ -50,7 +50,7 @@ class Confirmed:
     Attributes
     ----------
     size : of the interaction that they confirm, in the unit of the predictions; about 0, on either side, for noise
-    supported : ``"yes"``; ``"no"``, where the model's interaction would have been seen; or ``"unclear"``: too few rows, or too much noise, to tell
+    supported : ``"yes"``; ``"no"``, where the model's interaction would have been seen; or ``"unclear"``: too few rows or events, or too much noise, to tell
     """
 
     size: float
