@@ -414,3 +414,27 @@ def test_rules_begin_with_what_is_named_where_columns_that_go_together_share_an_
     ]
     assert why
     assert set(why) == {"rules begin with a feature that it is known to interact with"}
+
+
+def test_a_class_that_hardly_occurs_decides_no_rule():
+    """In its own SD, a chance of a hundredth moves as much as one of a half."""
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 4)), columns=list("abcd"))
+
+    class Chances:
+        classes_ = np.array(["no", "yes", "rare"])
+
+        def predict(self, d):
+            return self.classes_[self.predict_proba(d).argmax(axis=1)]
+
+        def predict_proba(self, d):
+            yes = 0.5 + 0.3 * np.tanh(d["a"] * np.sign(d["b"]))
+            rare = 0.01 + 0.008 * np.tanh(2 * d["a"] + 2 * d["d"]) * np.sign(d["c"])
+            return np.column_stack([1 - yes - rare, yes, rare])
+
+    ex = Explainer(Chances(), X)
+    assert ex.summary().readings["a"].interacts[0][0] == "b"
+    found = ex.regions("a")
+    assert {split.column for split in found.splits} == {"b"}
+    assert found.removed > 0.9
+    assert ex.regions("d").splits == ()
+    assert "the curves" in ex.regions("d").notes[-1]

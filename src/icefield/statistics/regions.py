@@ -194,6 +194,10 @@ class RuleBundle:
         rows = cast("NDArray[np.intp]", effect.rows)  # `effects_with_curves` keeps both
         over = all_point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
+        if (
+            effect.scale_label == "probability"
+        ):  # they share a unit: a class that hardly occurs decides no rule
+            units = np.full_like(units, units.max())
         curves = cast(Float, effect.individual) / units[:, None, None]
         weights = np.ones(len(rows)) if effect.row_weights is None else effect.row_weights
         shapes = centred(curves, over) * np.sqrt(over)
@@ -419,7 +423,8 @@ def _table(
         for rule, share in zip(columns["rule"], columns["share"])
         if share < SMALL
     ]
-    reading = read_effect(effect.averages_only())
+    every = read_effect(effect.averages_only()).each
+    reading = max(every, key=lambda one: one.unit) if effect.scale_label == "probability" else every[0]
     return Regions(
         columns=arrays,
         title=(
