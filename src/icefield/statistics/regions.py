@@ -301,7 +301,8 @@ def _agree(decision: Decision) -> str:
     """Why nothing is looked for: differences below what counts, beside an interaction that just does."""
     if not _named(decision):
         return "the curves agree: no regions are needed"
-    return f"the curves differ by less than {THRESHOLDS['heterogeneous']} SD: no regions are needed"
+    least = f"{THRESHOLDS['heterogeneous']} {decision.reading.unit_name}"
+    return f"the curves differ by less than {least}: no regions are needed"
 
 
 def _no_rule(decision: Decision, depth: int) -> str:
