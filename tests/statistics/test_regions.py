@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from icefield import Explainer
-from icefield.statistics.partition import readable_cut
+from icefield.data.frame import Column
+from icefield.statistics.partition import Condition, Limits, RegionRows, partition, readable_cut
+from icefield.statistics.region_ledger import ledger
 
 
 def explained(model, rows, **options):
@@ -241,3 +243,203 @@ def test_rules_that_rest_on_rows_unlike_the_data_say_so(rng):
     honest = explained(lambda r: r[:, 0] * np.sign(r[:, 2]), X[rng.permutation(800)] * [1, 0, 1]).regions(0)
     assert honest.splits
     assert "do not occur in the data" not in " ".join(honest.notes)
+
+
+# --- rules and the features that readings name --------------------------------------------------------
+
+
+def parity_beside_a_pair(weak=0.3):
+    """The sign of a product decides most; one more feature, alone, a little: it is the only one that interacts as a pair."""
+    model = lambda r: r[:, 0] * np.sign(r[:, 1] * r[:, 2]) + weak * r[:, 0] * np.sign(r[:, 3])  # noqa: E731
+    return Explainer(model, six(800))
+
+
+def test_rules_on_other_columns_than_those_named_say_how_they_are_related():
+    ex = parity_beside_a_pair()
+    reading, found = ex.summary().readings[0], ex.regions(0)
+    assert [name for name, _ in reading.interacts] == [3]
+    assert {split.column for split in found.splits} == {1, 2}
+    told = [note for note in found.notes if "not among what 0 interacts with most (3)" in note]
+    assert len(told) == 1
+    assert told[0].startswith("1 and 2: ")
+    assert told[0].endswith(" no rule on that alone explains enough")
+    assert found.removed > 0.9
+    assert reading.mostly_open
+    assert "it interacts with 3 (" in reading.sentence
+    assert "which accounts for little of that, see regions()" in reading.sentence
+
+
+def test_what_rules_on_the_named_features_alone_would_explain_is_said():
+    """A feature of four levels that each respond in their own way, and one that is stronger as a pair but tells less."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"x": rng.uniform(-1, 1, 900), "p": rng.random(900) < 0.5, "q": rng.normal(size=900)})
+    parity = lambda d: np.sign(d["q"]) * np.sign(d["s"])  # noqa: E731
+    X["s"] = rng.normal(size=900)
+    model = lambda d: (d["x"] * (0.7 * np.where(d["p"], 1, -1) + parity(d))).to_numpy()  # noqa: E731
+    ex = Explainer(model, X, row_by_row=True)
+    reading, found = ex.summary().readings["x"], ex.regions("x")
+    assert [name for name, _ in reading.interacts] == ["p"]
+    note = next(note for note in found.notes if "not among what x interacts with most (p)" in note)
+    by_named = int(note.split("would explain only ")[1].split(" %")[0])
+    assert 25 < by_named < 40 < 100 * found.removed
+    assert not reading.mostly_open
+
+
+def test_what_accounts_for_most_is_not_said_to_be_little(rng):
+    X = rng.uniform(-1, 1, size=(600, 4))
+    for model in (lambda r: r[:, 0] * np.sign(r[:, 1]) + r[:, 2], lambda r: r[:, 0] * r[:, 1] + r[:, 2]):
+        reading = Explainer(model, X).summary().readings[0]
+        assert reading.interacts
+        assert not reading.mostly_open
+        assert "little" not in reading.sentence
+
+
+def test_other_columns_come_after_one_that_is_named():
+    """Of what the named feature leaves, others explain much; the first split still is on it."""
+    drawn = dict(zip("abc", np.random.default_rng(0).integers(0, 2, (3, 600))))
+    columns = {name: Column(name, "integer", values, values < 0) for name, values in drawn.items()}
+    own = drawn["a"] + 1.3 * drawn["b"]
+    response, weights = own[:, None], np.ones(600)
+    assert partition(columns, response, weights, Limits())[1][0].column == "b"
+    parts, splits = partition(columns, response, weights, Limits(), first={"a": columns["a"]})
+    assert [split.column for split in splits] == ["a", "b", "b"]
+    assert len(parts) == 4
+    nothing = {"c": columns["c"]}
+    assert partition(columns, response, weights, Limits(), first=nothing)[1] == []
+
+
+def test_a_partner_of_another_output_is_said_to_be(rng):
+    X = pd.DataFrame(rng.uniform(-1, 1, size=(500, 4)), columns=list("abcd"))
+
+    def model(d):
+        first = d["a"] * np.sign(d["b"]) + d["d"]
+        return np.column_stack([first, 0.5 * d["a"] * np.sign(d["c"]) + 0.1 * d["a"] + 0.2 * d["d"]])
+
+    ex = Explainer(model, X, row_by_row=True)
+    summary, found = ex.summary(), ex.regions("a")
+    named = {r.output: r.interacts[0][0] for r in summary.decisions["a"].readings}
+    assert set(named.values()) == {"b", "c"}
+    own = summary.readings["a"].output
+    (other,) = set(named) - {own}
+    assert {split.column for split in found.splits} == {"b", "c"}
+    note = f"{named[other]}: a interacts with it in output {other}, and rules are for all outputs together"
+    assert note in found.notes
+    assert not any(note.startswith(f"{named[own]}: a interacts") for note in found.notes)
+
+
+def test_where_no_rule_explains_enough_no_interaction_is_denied():
+    X = np.random.default_rng(2).uniform(-1, 1, size=(1_200, 10))
+    model = lambda r: r[:, 0] * np.sign(r[:, 1:]).sum(axis=1)  # noqa: E731
+    ex = Explainer(model, X)
+    reading, found = ex.summary().readings[0], ex.regions(0, least_removed=0.3)
+    assert reading.interacts
+    assert found.splits == ()
+    assert any(
+        "apart well: what each feature that it interacts with explains is too little" in n
+        for n in found.notes
+    )
+    assert " others" in reading.sentence  # more than two are named
+
+
+def test_curves_that_just_agree_deny_no_interaction(rng):
+    """An interaction that just counts, and differences that just do not."""
+    b = rng.normal(size=800)
+    X = np.column_stack([rng.normal(size=800), b, 0.8 * b + 0.6 * rng.normal(size=800)])
+    seen = 0
+    for size in np.linspace(0.08, 0.2, 13):
+        ex = Explainer(lambda r, size=size: r[:, 0] + size * r[:, 1] * r[:, 2], X)
+        reading, notes = ex.summary().readings[1], " ".join(ex.regions(1).notes)
+        if reading.interacts:
+            assert "the curves agree" not in notes
+            seen += "differ by less than 0.15 SD: no regions are needed" in notes
+        elif "no regions are needed" in notes:
+            assert "the curves agree: no regions are needed" in notes
+    assert seen
+
+
+def test_the_ledger_says_why_cuts_were_not_made():
+    ex = parity_beside_a_pair()
+    lines = ledger(ex.study, ex.regions(0))
+    others = [line for line in lines if line.why_not]
+    assert others
+    assert all(
+        line.why_not.startswith("under the") or line.why_not == "the cuts that were made remove more together"
+        for line in others
+    )
+
+
+def test_regions_of_several_outputs_speak_of_the_one_that_is_moved_most(rng):
+    X = pd.DataFrame(rng.uniform(-1, 1, size=(500, 3)), columns=list("abc"))
+    ex = Explainer(
+        lambda d: np.column_stack([np.full(len(d), 7.0), d["a"] * np.sign(d["b"]) + d["c"]]),
+        X,
+        row_by_row=True,
+    )
+    found = ex.regions("a")
+    assert found["effect"].tolist() == ["linear, decreasing (1)", "linear, increasing (1)"]
+    assert "of the predictions over all outputs" in found.title
+
+
+def test_values_that_are_listed_stand_without_the_bounds_before_them():
+    rows = np.ones(3, dtype=bool)
+    conditions = (
+        Condition("k", "<=", 1),
+        Condition("b", ">", 0.5),
+        Condition("b", "<=", 2.0),
+        Condition("k", "in", (0,)),
+    )
+    assert RegionRows(conditions, rows).rule == "b > 0.5 and b <= 2 and k == 0"
+
+
+def test_rules_begin_with_what_is_named_where_columns_that_go_together_share_an_interaction():
+    """Each of three copies interacts too weakly to be named; as any of them tells rows apart, it stands for all three."""
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"x": rng.uniform(-1, 1, 900), "p": rng.random(900) < 0.5, "t": rng.normal(size=900)})
+    for name in ("c1", "c2", "c3"):
+        X[name] = X.get("c1", pd.Series(rng.normal(size=900))) + 0.02 * rng.normal(size=900)
+
+    def model(d):
+        slope = 0.35 * np.where(d["p"], 1, -1) + 0.2 * (d["c1"] + d["c2"] + d["c3"])
+        return (d["x"] * slope + 0.9 * d["t"]).to_numpy()
+
+    ex = Explainer(model, X, row_by_row=True)
+    reading, found = ex.summary().readings["x"], ex.regions("x")
+    assert [name for name, _ in reading.interacts] == ["p"]
+    assert dict(reading.partners)["c1"] > 2 * dict(reading.partners)["p"]
+    assert found.splits[0].column == "p"
+    assert {split.column for split in found.splits[1:]} < {"c1", "c2", "c3"}
+    (note,) = (note for note in found.notes if "not among what x interacts with most (p)" in note)
+    by_named = int(note.split("would explain only ")[1].split(" %")[0])
+    assert by_named == round(100 * found.splits[0].removed)
+    assert found.removed > found.splits[0].removed + 0.3
+    why = [
+        line.why_not
+        for line in ledger(ex.study, found)
+        if line.removed > found.splits[0].removed and line.why_not
+    ]
+    assert why
+    assert set(why) == {"rules begin with a feature that it is known to interact with"}
+
+
+def test_a_class_that_hardly_occurs_decides_no_rule():
+    """In its own SD, a chance of a hundredth moves as much as one of a half."""
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 4)), columns=list("abcd"))
+
+    class Chances:
+        classes_ = np.array(["no", "yes", "rare"])
+
+        def predict(self, d):
+            return self.classes_[self.predict_proba(d).argmax(axis=1)]
+
+        def predict_proba(self, d):
+            yes = 0.5 + 0.3 * np.tanh(d["a"] * np.sign(d["b"]))
+            rare = 0.01 + 0.008 * np.tanh(2 * d["a"] + 2 * d["d"]) * np.sign(d["c"])
+            return np.column_stack([1 - yes - rare, yes, rare])
+
+    ex = Explainer(Chances(), X)
+    assert ex.summary().readings["a"].interacts[0][0] == "b"
+    found = ex.regions("a")
+    assert {split.column for split in found.splits} == {"b"}
+    assert found.removed > 0.9
+    assert ex.regions("d").splits == ()
+    assert "the curves" in ex.regions("d").notes[-1]

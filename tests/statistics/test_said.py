@@ -102,6 +102,12 @@ def test_missing_values_are_said_plainly_beside_the_classical_measure(jump):
     assert "where the data is" not in said
 
 
+def test_a_column_without_values_has_no_range():
+    X = frame().assign(gone=np.full(N, np.nan))
+    sentence = Explainer(lambda d: d["a"].to_numpy(), X, row_by_row=True).summary().readings["gone"].sentence
+    assert sentence == "gone: flat on average (strength 0.00 SD of the predictions, under 0.07)."
+
+
 # --- 2: one curve is read ----------------------------------------------------------------------------
 
 
@@ -250,6 +256,21 @@ def test_classes_that_a_feature_moves_apart_are_told_apart(classes):
     assert "increasing in" in note
 
 
+def test_plain_words_and_regions_say_of_which_output_they_speak():
+    from icefield.report import build
+
+    for target, what in ((None, "prediction of output 1"), ("delay", "predicted delay, output 1 ")):
+        ex = Explainer(
+            lambda d: np.column_stack([d["c"], d["a"] * np.sign(d["b"]) + 0.3 * d["a"]]),
+            frame(),
+            row_by_row=True,
+            target_name=target,
+        )
+        line = next(line for line in build(ex.study).plain if line.name == "a")
+        assert what in line.sides[0].text
+        assert all(said.endswith(" (1)") for said in ex.regions("a")["effect"])
+
+
 # --- 5: units ----------------------------------------------------------------------------------------
 
 
@@ -383,6 +404,45 @@ def test_small_regions_are_reported_as_small(share, seed):
     assert " ± " in reading.sentence
 
 
+SMALL = {
+    "a level": lambda r, n: pd.Categorical(np.where(r.random(n) < 0.025, "vip", r.choice(["x", "y"], n))),
+    "a tail": lambda r, n: r.exponential(1.0, n),
+    "missing": lambda r, n: np.where(r.random(n) < 0.025, np.nan, r.normal(size=n)),
+}
+
+
+@pytest.mark.parametrize("kind", list(SMALL))
+def test_small_regions_of_other_kinds_are_found_and_said(kind):
+    X = frame(1, 1000)
+    X["g"] = SMALL[kind](np.random.default_rng(60), 1000)
+    few = {"a level": lambda g: g == "vip", "a tail": lambda g: g > 3.7, "missing": lambda g: g.isna()}[kind]
+    assert 10 <= few(X["g"]).sum() <= 40
+    ex = Explainer(lambda d: np.where(few(d["g"]), -4, 1) * d["a"] + 0.3 * d["b"], X, row_by_row=True)
+    assert ex.summary().decisions["a"].partner[0] == "g"
+    found = ex.regions("a")
+    assert {split.column for split in found.splits} == {"g"}
+    assert found.removed > 0.95
+    assert any("a small region" in note for note in found.notes)
+
+
+def test_an_interaction_just_below_what_is_named_is_not_denied():
+    """Differences of 0.15 SD, by one feature whose interaction is a little less than that at the rows it is measured at."""
+    rng = np.random.default_rng(119)
+    X = pd.DataFrame(rng.normal(size=(800, 3)), columns=list("abc"))
+    seen = []
+    for size in np.linspace(0.156, 0.162, 4):
+        ex = Explainer(lambda d, w=size: d["a"] + w * d["b"] * d["c"] + 0.2 * d["b"], X, row_by_row=True)
+        reading = ex.summary().readings["c"]
+        if reading.curves_differ and not reading.interacts:
+            assert "no single feature" not in reading.sentence
+            assert re.search(
+                r"b accounts for \d+ % of it, by an interaction below the 0.15 SD", reading.sentence
+            )
+            assert {split.column for split in ex.regions("c").splits} == {"b"}
+            seen.append(size)
+    assert seen
+
+
 # --- 8: columns that are one feature -----------------------------------------------------------------
 
 
@@ -501,6 +561,23 @@ def test_features_about_as_strong_are_said_to_be():
     assert re.search(r"\. b \(.* and a \(.* matter most", tie)
     clear = Explainer(lambda d: 3 * d["a"] + d["b"], X, row_by_row=True).summary().opening
     assert "a matters most: " in clear
+
+
+def test_dates_have_a_before_and_an_after():
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(N), unit="D")
+    X = frame().assign(day=days)
+
+    def model(d):
+        t = ((d["day"] - days[0]) / pd.Timedelta(days=1)).to_numpy() / N
+        return np.sin(12 * t) - 8 * np.maximum(0.03 - t, 0) * 20 + 8 * np.maximum(t - 0.97, 0) * 20
+
+    summary = Explainer(model, X, row_by_row=True).summary()
+    reading = summary.readings["day"]
+    assert {tail.side for tail in reading.tails} == {"below", "above"}
+    for text in (reading.sentence, summary["shape"][0], plain_words(reading, "the average prediction")):
+        assert " before 2020" in text
+        assert " after 2021" in text
+        assert "below" not in text
 
 
 def test_places_keep_a_digit_and_days_are_whole():
@@ -676,6 +753,30 @@ def test_support_of_pairs_of_classes_outputs_clusters_and_missing_values():
     persons = np.repeat(np.arange(90), 10)
     alike = Explainer(lambda d: d["c"] * d["d"], X, y=seen[:, 0], cluster=persons, row_by_row=True)
     assert told(alike)[frozenset("cd")] == "yes"
+
+
+@pytest.mark.parametrize("rate", [0.004, 0.2])
+def test_of_few_events_no_pair_is_said_to_be_refused(rate):
+    """The true function of rare events: with 13 of them nobody can tell that a pair is not in the data."""
+    rng = np.random.default_rng(110)
+    X = pd.DataFrame({"amount": rng.lognormal(3, 1, 3000), "abroad": (rng.random(3000) < 0.15).astype(int)})
+
+    class Chances:
+        classes_ = np.array([0, 1])
+
+        def predict(self, d):
+            return (self.predict_proba(d)[:, 1] > 0.5).astype(int)
+
+        def predict_proba(self, d):
+            p = rate + 0.1 * ((d["amount"] > 70) & (d["abroad"] == 1)).to_numpy()
+            return np.column_stack([1 - p, p])
+
+    y = (rng.random(3000) < (rate if rate > 0.1 else Chances().predict_proba(X)[:, 1])).astype(int)
+    ex = Explainer(Chances(), X, y=y)
+    said = ex.summary().readings["amount"]
+    assert said.interacts[0][0] == "abroad"
+    assert said.interactions_supported[0] in (("unclear", "yes") if rate < 0.1 else ("no", "unclear"))
+    assert ("too few events" in str(ex.summary().fit)) == (rate < 0.1)
 
 
 def test_without_targets_nothing_is_said_of_what_the_data_supports():

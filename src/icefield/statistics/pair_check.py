@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS
-from icefield.statistics.fit_check import COLUMNS, LEAST_ROWS, column_groups, drawn_folds, most_associated
+from icefield.statistics.fit_check import (
+    COLUMNS,
+    LEAST_EVENTS,
+    LEAST_ROWS,
+    column_groups,
+    drawn_folds,
+    most_associated,
+)
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
@@ -43,7 +50,7 @@ class Confirmed:
     Attributes
     ----------
     size : of the interaction that they confirm, in the unit of the predictions; about 0, on either side, for noise
-    supported : ``"yes"``; ``"no"``, where the model's interaction would have been seen; or ``"unclear"``: too few rows, or too much noise, to tell
+    supported : ``"yes"``; ``"no"``, where the model's interaction would have been seen; or ``"unclear"``: too few rows or events, or too much noise, to tell
     """
 
     size: float
@@ -73,6 +80,9 @@ class PairCheck:
         self.weights = weights / weights.mean() if weights.sum() > 0 else np.ones(len(self.rows))
         self.truth = observed[self.rows]
         classes = "probab" in study.model.scale_label
+        # Of a few events nobody can tell what is not there.
+        events = np.minimum(self.truth.sum(axis=0), len(self.rows) - self.truth.sum(axis=0))
+        self._too_few = classes & (events < LEAST_EVENTS)
         self.clusters, self.fold_of = drawn_folds(study, self.rows, self.truth, classes, rng)
         self.folds = np.unique(self.fold_of)
         self._table = study.sample.table.take(self.rows)
@@ -104,7 +114,8 @@ class PairCheck:
         if score.sum() >= SURE * error and size >= LEAST_KEPT * strength:
             return Confirmed(size, SUPPORTED)
         alone = error / np.sqrt(square * self.weights.sum())  # the standard error of a size
-        return Confirmed(size, UNSUPPORTED if strength >= SEEN_AT * alone else UNCLEAR)
+        told = strength >= SEEN_AT * alone and not self._too_few[output]
+        return Confirmed(size, UNSUPPORTED if told else UNCLEAR)
 
     def _out(self) -> list[tuple[int, NDArray[np.bool_]]]:
         return [(k, self.fold_of == fold) for k, fold in enumerate(self.folds)]

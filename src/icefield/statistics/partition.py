@@ -63,7 +63,7 @@ class RegionRows:
 
     @property
     def rule(self) -> str:
-        """The conditions joined, each column's tightest bounds only."""
+        """The conditions joined, of each column the narrowest only."""
         return self.words()
 
     def words(self, naming: Naming = PLAIN) -> str:
@@ -71,7 +71,9 @@ class RegionRows:
         kept: dict[tuple[Any, str], Condition] = {}
         for condition in self.conditions:
             kept[(condition.column, condition.sign)] = condition  # later bounds lie inside earlier ones
-        return " and ".join(c.words(naming) for c in kept.values()) or "all rows"
+        # Values that are listed lie within the bounds before them.
+        said = [c for c in kept.values() if c.sign not in ("<=", ">") or (c.column, "in") not in kept]
+        return " and ".join(c.words(naming) for c in said) or "all rows"
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,11 @@ class Limits:
 
 
 def partition(
-    columns: Mapping[Any, Column], response: Float, weights: Float, limits: Limits
+    columns: Mapping[Any, Column],
+    response: Float,
+    weights: Float,
+    limits: Limits,
+    first: Mapping[Any, Column] | None = None,
 ) -> tuple[list[RegionRows], list[Split]]:
     """Split rows by conditions on columns so that the rows' responses agree within each part.
 
@@ -114,11 +120,17 @@ def partition(
     response : ``(rows, responses)``
     weights : one per row
     limits : when to stop
+    first : columns that the first condition may be about, all by default; then one split is looked for after the other
     """
     total = _distance(response, weights)
     whole = RegionRows((), np.ones(len(weights), dtype=bool))
     if total <= 0:
         return [whole], []
+    if first is not None:
+        parts, splits = _grown([whole], first, response, weights, replace(limits, depth=1), total)
+        after = replace(limits, depth=limits.depth - 1 if splits else 0)
+        parts, others = _grown(parts, columns, response, weights, after, total)
+        return parts, [*splits, *others]
     one_by_one = _grown([whole], columns, response, weights, limits, total)
     if limits.depth < 2 or sum(s.removed for s in one_by_one[1]) > NEARLY_ALL:
         return one_by_one

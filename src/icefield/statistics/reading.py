@@ -48,6 +48,7 @@ GOES_ON = 0.5  # of the range that was read: a curve that goes on beyond it by l
 LEVEL = 0.05  # of the range that was read: an average that moves no more stays where it is
 LEVEL_SHARE = 0.10  # ... where this share of the data is
 ONE_DIRECTIONAL = ("linear", "threshold", "monotone", "mostly monotone")
+LITTLE = 0.25  # of the curves' differences: features that account for less leave most of them open
 FEW_ROWS = 60  # rows of a normal sample that would carry a standard error as well as needed
 TIED = 0.02  # of the range of an average: levels nearer to the highest, or lowest, are as high, or low
 TURNING = ("U-shaped", "inverted U")
@@ -216,6 +217,19 @@ class Reading:
         """Features it interacts with in the model, although the data does not support it."""
         told = zip(self.interacts or (), self.interactions_supported)
         return tuple(name for (name, _), supported in told if supported == UNSUPPORTED)
+
+    @property
+    def mostly_open(self) -> bool:
+        """Whether the features it interacts with account for little of how individual curves differ.
+
+        What a pair accounts for is told by the size of its interaction and, as a column that tells curves apart, by the share it explains.
+        """
+        if not self.interacts or not self.curves_differ or not self.heterogeneity:
+            return False
+        by_size = sum(size**2 for _, size in self.interacts) / self.heterogeneity**2
+        shares = dict(self.partners)
+        by_share = sum(shares.get(name, 0.0) for name, _ in self.interacts)
+        return max(by_size, by_share) < LITTLE
 
     @property
     def told_apart_by(self) -> tuple[Any, float] | None:

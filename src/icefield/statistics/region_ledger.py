@@ -48,15 +48,21 @@ def ledger(study: Study, found: Regions) -> list[LedgerCut]:
         if splits:
             tried.append((splits[0].removed, parts[0].words(study.naming)))
     tried.sort(key=lambda one: -one[0])
-    return [*made, *(LedgerCut(words, removed, _why(removed, first)) for removed, words in tried[:REJECTED])]
+    together = found.splits[0].together > 0
+    return [
+        *made,
+        *(LedgerCut(words, removed, _why(removed, first, together)) for removed, words in tried[:REJECTED]),
+    ]
 
 
-def _why(removed: float, first: LedgerCut) -> str:
+def _why(removed: float, first: LedgerCut, together: bool) -> str:
     if removed < LEAST_REMOVED:
         return f"under the {100 * LEAST_REMOVED:.0f}\u00a0% that a cut must remove"
+    if together:
+        return "the cuts that were made remove more together"
     if removed < first.removed:
-        return "the first cut removes more, and after it this adds too little"
-    return "the features it is known to interact with tell rows apart nearly as well"
+        return "the first cut removes more, and after it this adds too little, or others add more"
+    return "rules begin with a feature that it is known to interact with"
 
 
 def explained(strength: float, differences: float, removed: float = 0.0) -> float:

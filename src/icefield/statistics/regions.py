@@ -8,7 +8,7 @@ by the rule that describes it best.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,7 +38,8 @@ from icefield.statistics.support import rows_inside
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
-from icefield.wording.sentences import shape_words
+from icefield.wording.names import name_text
+from icefield.wording.sentences import enumerated, shape_words
 from icefield.wording.values import sd_text
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Regions(Drawable, ResultTable):
     """One row per region.
 
     Columns: ``rule``, ``rows`` and ``share`` of the sampled rows, ``heterogeneity`` inside (in standard deviations of
-    the predictions), ``effect`` (in words). Clusters also have ``precision`` (share of the rule's rows that are in
+    the predictions), ``effect`` (in words; of several outputs, on the one that the feature moves most). Clusters also have ``precision`` (share of the rule's rows that are in
     the cluster) and ``recall`` (share of the cluster's rows that the rule covers).
 
     Attributes
@@ -140,15 +141,16 @@ def regions(
         effect = replace(effect, spread=Spread(Spread.of(curves, effect.row_weights, "rows").std))
     bundle = RuleBundle.of(study, effect)
     least = max(LEAST_REMOVED, BY_CHANCE / len(bundle.rows)) if least_removed is None else least_removed
-    columns = _told_apart_by(decision, other_columns(study, found.columns, bundle.rows))
+    every = other_columns(study, found.columns, bundle.rows)
+    columns = _told_apart_by(decision, every)
+    by_named: float | None = None
     splits: list[Split] = []
     if bundle.differ < THRESHOLDS["heterogeneous"]:
         parts = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))]
-        said = "the curves agree: no regions are needed"
+        said = _agree(decision)
         labels = np.zeros(len(bundle.rows), dtype=np.intp)
     elif method == "rules":
-        every = other_columns(study, found.columns, bundle.rows)
-        parts, splits = _ruled(bundle, columns, every, Limits(depth, least_rows, least))
+        parts, splits, by_named = _ruled(bundle, columns, every, Limits(depth, least_rows, least))
         if splits and least_removed is None and not has_a_reason(bundle.differ, _explained(splits)):
             parts, splits = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))], []
         if not splits and least_removed is None:
@@ -157,10 +159,8 @@ def regions(
                 bundle, columns, depth, THRESHOLDS["explained"] if is_named else EVERYTHING
             )
         labels = assigned(parts)
-        cuts = "one split" if depth == 1 else "one or two splits"
-        said = "" if splits else f"the curves differ, but no rule of {cuts} on other columns tells them apart"
         usual = rows is None and grid is None
-        said = _unlike(study, found, effect, bundle, labels, usual) if splits else said
+        said = _unlike(study, found, effect, bundle, labels, usual) if splits else _no_rule(decision, depth)
     else:
         labels = _clustered(bundle.shapes, bundle.weights, clusters, least, study.seed)
         parts, splits = partition(
@@ -170,12 +170,13 @@ def regions(
     return _table(
         study,
         effect,
+        decision.output,
         bundle,
         labels,
         parts,
         splits,
         method,
-        [note, said, *_not_in_the_data(decision, splits)],
+        [note, said, *_not_named(decision, splits, by_named), *_not_in_the_data(decision, splits)],
     )
 
 
@@ -193,6 +194,10 @@ class RuleBundle:
         rows = cast("NDArray[np.intp]", effect.rows)  # `effects_with_curves` keeps both
         over = all_point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
+        if (
+            effect.scale_label == "probability"
+        ):  # they share a unit: a class that hardly occurs decides no rule
+            units = np.full_like(units, units.max())
         curves = cast(Float, effect.individual) / units[:, None, None]
         weights = np.ones(len(rows)) if effect.row_weights is None else effect.row_weights
         shapes = centred(curves, over) * np.sqrt(over)
@@ -209,16 +214,26 @@ class RuleBundle:
 
 def _ruled(
     bundle: RuleBundle, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
-) -> tuple[list[RegionRows], list[Split]]:
-    """Rules on the columns named elsewhere; on any, where those leave much and others tell clearly more."""
+) -> tuple[list[RegionRows], list[Split], float | None]:
+    """Rules on the columns named elsewhere; where those leave much and others tell clearly more, on any.
+
+    The first split is on one that is named even then, unless that costs much. With rules on any comes what those on
+    the named ones alone remove.
+    """
     limits = replace(limits, least_rows=max(limits.least_rows, min(0.5, LEAST_CURVES / len(bundle.rows))))
-    parts, splits = partition(named, bundle.shapes, bundle.weights, limits)
-    removed = sum(split.removed for split in splits)
+    given = bundle.shapes, bundle.weights, limits
+    parts, splits = partition(named, *given)
+    removed = _removed(splits)
     if removed < NAMED_ENOUGH and len(named) < len(every):
-        found = partition(every, bundle.shapes, bundle.weights, limits)
-        if sum(split.removed for split in found[1]) >= removed + BETTER:
-            return found
-    return parts, splits
+        found = partition(every, *given)
+        if _removed(found[1]) >= removed + BETTER:
+            begun = partition(every, *given, first=named)
+            return *(found if _removed(found[1]) >= _removed(begun[1]) + BETTER else begun), removed
+    return parts, splits, None
+
+
+def _removed(splits: Sequence[Split]) -> float:
+    return sum(split.removed for split in splits)
 
 
 def _small(
@@ -278,9 +293,61 @@ def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping
 
     Where no single feature is, any column may do.
     """
-    named = [partner for reading in decision.readings for partner in reading.interacts or ()]
-    kept = {name: columns[name] for name, _ in named if name in columns}
+    kept = {name: columns[name] for name in _named(decision) if name in columns}
     return kept or columns
+
+
+def _agree(decision: Decision) -> str:
+    """Why nothing is looked for: differences below what counts, beside an interaction that just does."""
+    if not _named(decision):
+        return "the curves agree: no regions are needed"
+    least = f"{THRESHOLDS['heterogeneous']} {decision.reading.unit_name}"
+    return f"the curves differ by less than {least}: no regions are needed"
+
+
+def _no_rule(decision: Decision, depth: int) -> str:
+    """That nothing was found, without denying the features it is said to interact with."""
+    cuts = "one split" if depth == 1 else "one or two splits"
+    text = f"the curves differ, but no rule of {cuts} on other columns tells them apart"
+    if not _named(decision):
+        return text
+    return f"{text} well: what each feature that it interacts with explains is too little by itself"
+
+
+def _named(decision: Decision) -> list[Any]:
+    """The features it is said to interact with, in any output."""
+    return list(dict.fromkeys(name for reading in decision.readings for name, _ in reading.interacts or ()))
+
+
+def _not_named(decision: Decision, splits: Sequence[Split], by_named: float | None) -> Iterator[str]:
+    """How the columns of rules go with what its reading says it interacts with, where they are not among that.
+
+    `by_named` is what rules on those features alone explain, where rules are on others too.
+    """
+    name = decision.reading.naming.name
+    feature, named = name(decision.feature), _named(decision)
+    own = [one for one, _ in decision.reading.interacts or ()]
+    used = dict.fromkeys(split.column for split in splits)
+    for column in used:
+        if column in named and column not in own:
+            outputs = [
+                name_text(reading.output, 30)
+                for reading in decision.readings
+                if any(one == column for one, _ in reading.interacts or ())
+            ]
+            where = f"output{'' if len(outputs) == 1 else 's'} {enumerated(outputs)}"
+            yield f"{name(column)}: {feature} interacts with it in {where}, and rules are for all outputs together"
+    others = [str(name(column)) for column in used if column not in named]
+    those = "that" if len(named) == 1 else "those"
+    if others and named and by_named is not None:
+        yield (
+            f"{enumerated(others)}: not among what {feature} interacts with most ({enumerated([str(name(one)) for one in named])}), but "
+            + (
+                f"rules on {those} alone would explain only {100 * by_named:.0f} % of the differences"
+                if by_named > 0
+                else f"no rule on {those} alone explains enough"
+            )
+        )
 
 
 def _not_in_the_data(decision: Decision, splits: Sequence[Split]) -> list[str]:
@@ -306,6 +373,7 @@ def other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -
 def _table(
     study: Study,
     effect: Effect,
+    output: int,
     bundle: RuleBundle,
     labels: NDArray[np.intp],
     parts: Sequence[RegionRows],
@@ -336,7 +404,10 @@ def _table(
         columns["rows"].append(int(inside.sum()))
         columns["share"].append(share)
         columns["heterogeneity"].append(own)
-        columns["effect"].append(shape_words(read_effect(groups[label])))
+        read = read_effect(groups[label]).each[output]
+        columns["effect"].append(
+            f"{shape_words(read)} ({name_text(read.output, 30)})" if read.several else shape_words(read)
+        )
     arrays = {
         name: labels_column(values) if name in ("rule", "effect") else np.array(values)
         for name, values in columns.items()
@@ -353,12 +424,14 @@ def _table(
         for rule, share in zip(columns["rule"], columns["share"])
         if share < SMALL
     ]
-    reading = read_effect(effect.averages_only())
+    every = read_effect(effect.averages_only()).each
+    reading = max(every, key=lambda one: one.unit) if effect.scale_label == "probability" else every[0]
     return Regions(
         columns=arrays,
         title=(
             f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {counted(len(labels))} rows, "
             f"which differ by {sd_text(bundle.differ)} {reading.unit_name} of the predictions"
+            + (" over all outputs" if reading.several else "")
             + (
                 f"; these rules explain {100 * removed:.0f} % of the differences between rows"
                 if len(numbers) > 1

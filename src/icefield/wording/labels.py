@@ -42,14 +42,15 @@ def predicted_text(naming: Naming, scale_label: str, outputs: Sequence[Any], out
             return f"{scale.split(' of ')[0]} of {target}"
     if output is None:
         return scale
-    name = name_text(outputs[output])
+    name, several = name_text(outputs[output]), len(outputs) > 1
     if not isinstance(outputs[output], str):
-        name = f"class {name}"
+        name = f"{'output' if several and scale in ('prediction', '') else 'class'} {name}"
     if target is not None and scale in ("prediction", ""):
         return f"predicted {target}, {name}"
     if scale in ("prediction", "") or name == scale:
-        # A regressor's output is called by its own name when it has one ("y0" and "prediction" say nothing).
-        return scale or "prediction"
+        # The name of a regressor's only output ("y0", "prediction") says nothing; of several, it says which.
+        scale = scale or "prediction"
+        return f"{scale} of {name}" if several and name != scale else scale
     return scale if name in scale else f"{scale} of {name}"
 
 

@@ -136,10 +136,20 @@ def missing_words(reading: Reading, name: str = "it", brief: bool = False) -> st
 
 def _tail(reading: Reading, tail: Tail, text: Callable[[Any], str]) -> str:
     moves = "rises" if tail.change > 0 else "falls"
-    where = f"{tail.side} {text(tail.at)} ({_percent(tail.share)} of the data)"
-    goes_on = tail.side == "above" and reading.one_directional
-    goes_on = goes_on and (tail.change > 0) == (reading.direction == "increasing")
+    where = f"{_side(tail)} {text(tail.at)} ({_percent(tail.share)} of the data)"
+    goes_on = (
+        tail.side == "above"
+        and reading.one_directional
+        and (tail.change > 0) == (reading.direction == "increasing")
+    )
     return f"{where} it {moves} by {'another ' if goes_on else ''}{size_text(reading, abs(tail.change))}"
+
+
+def _side(tail: Tail) -> str:
+    """Above or below a number, after or before a date."""
+    if isinstance(tail.at, np.datetime64):
+        return "after" if tail.side == "above" else "before"
+    return tail.side
 
 
 def _place(reading: Reading, value: Any, unit: bool = True) -> str:
@@ -178,7 +188,7 @@ def shape_words(reading: Reading) -> str:
     if reading.missing_moves:
         words += f", {'higher' if (reading.missing_jump or 0.0) > 0 else 'lower'} where missing"
     for tail in reading.tails if not reading.hidden else ():
-        words += f", {'rising' if tail.change > 0 else 'falling'} {tail.side} {_place(reading, tail.at)}"
+        words += f", {'rising' if tail.change > 0 else 'falling'} {_side(tail)} {_place(reading, tail.at)}"
     others = [*reading.borderline.get("shape", ()), *reading.borderline.get("hidden", ())]
     return f"{words} (borderline: or {', '.join(others)})" if others else words
 
@@ -288,7 +298,10 @@ def average_range(reading: Reading) -> tuple[str, str]:
 
 def _range_read(reading: Reading) -> str:
     """Between which values, as part of a clause."""
-    if reading.read_from is None or reading.read_from == reading.read_to:
+    ends = reading.read_from, reading.read_to
+    if (
+        ends[0] is None or ends[0] == ends[1] or ends[0] != ends[0]
+    ):  # of a column without values it is no number
         return ""
     return f" from {_between(reading, reading.read_from, reading.read_to, ' to ')}"
 
@@ -335,14 +348,27 @@ def _look(reading: Reading) -> str:
             f"{feature_text(reading.naming, name)} ({_with_error(reading, size, error)}{PAIR_SUPPORT.get(told, '')})"
             for (name, size), error, told in zip(reading.interacts[:NAMED], errors, supported)
         ]
-        return f"it interacts with {' and '.join(named)}"
+        more = len(reading.interacts) - len(named)
+        named += [f"{more} other{'s' if more > 1 else ''}"] if more > 0 else []
+        text = f"it interacts with {enumerated(named)}"
+        return f"{text}, which accounts for little of that, see regions()" if reading.mostly_open else text
     if reading.interacts is not None:
-        return "no single feature accounts for it, see regions()"
+        return _not_named(reading)
     if reading.told_apart_by is not None:
         name, share = reading.told_apart_by
         return f"look for an interaction with {feature_text(reading.naming, name)} ({100 * share:.0f} % of the differences)"
     where = "summary()" if reading.heterogeneity_exact else "ice()"
     return f"look for an interaction, with Explainer.{where}"
+
+
+def _not_named(reading: Reading) -> str:
+    """What accounts for differences where no interaction is worth naming."""
+    name, share = reading.partners[0] if reading.partners else (None, 0.0)
+    if share < reading.thresholds["alone"]:
+        return "no single feature accounts for it, see regions()"
+    beside = "" if reading.told_apart_by is not None else ", or what it is associated with,"
+    least = size_text(reading, reading.thresholds["interaction"])
+    return f"{feature_text(reading.naming, name)}{beside} accounts for {100 * share:.0f} % of it, by an interaction below the {least} worth naming"
 
 
 def unsupported_words(readings: Iterable[Reading]) -> str:
@@ -395,12 +421,13 @@ def plain_words(reading: Reading, what: str) -> str:
     for tail in reading.tails:
         text += f"; {_tail(reading, tail, lambda value: _shown(reading, value))}"
     partner = page_name(reading.naming.name(reading.interacts[0][0])) if reading.interacts else None
+    depending = f", {'partly ' if reading.mostly_open else ''}depending on {partner}"
     if reading.hidden:
         text += ", but individual rows do respond, in ways that cancel out"
-        text += "" if partner is None else f", depending on {partner}"
+        text += "" if partner is None else depending
     elif reading.heterogeneous:
         text += "; rows differ in how they respond"
-        text += "" if partner is None else f", depending on {partner}"
+        text += "" if partner is None else depending
     elif partner is not None:
         text += f"; {'what it does to a row' if reading.flat else 'how much'} depends on {partner}"
     if reading.interacts and reading.interacts[0][0] in reading.unsupported:
