@@ -17,9 +17,9 @@ EXIT_BROKEN = 4  # something that was asked for does not hold
 EXIT_UNDECIDED = 5  # nothing is known to be broken, and not everything was decided
 _MODEL_AND_DATA = (
     "MODEL is a model file, or package.module:object, which imports that module and so runs its code. "
-    "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input. "
-    "Exit codes: 0 all requirements hold, 4 at least one does not, 5 at least one is undecided, 1 the request cannot be done."
+    "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input."
 )
+_FOUND = f"{_MODEL_AND_DATA} Exit codes: 0 all requirements hold, 4 at least one does not, 5 at least one is undecided, 1 the request cannot be done."
 SECONDS = click.option(
     "--time", "seconds", type=click.FloatRange(min=0), default=10.0, show_default=True, metavar="SECONDS",
     help="Time limit for the statements about every possible input.",
@@ -48,7 +48,7 @@ def _write_text(text: str, path: str, quiet: bool) -> None:
     _say(path, quiet)
 
 
-@click.command(cls=GroupedCommand, epilog=_MODEL_AND_DATA)
+@click.command(cls=GroupedCommand, epilog=_FOUND)
 @question
 @FEATURES
 @BY
@@ -141,9 +141,16 @@ def expect(explainer: Any, features: tuple[str, ...], seconds: float, output: st
     _write_text(explainer.expectations(features or None, seconds=seconds), output, quiet)
 
 
-@click.command(cls=GroupedCommand, epilog=_MODEL_AND_DATA)
+def _expectations(_: click.Context, __: click.Parameter, path: str | None) -> Any:
+    """The file of expectations, read before the model is: what is wrong with it is said at once."""
+    from icefield.audit.expectations import read_expectations
+
+    return None if path is None else read_expectations(path)
+
+
+@click.command(cls=GroupedCommand, epilog=_FOUND)
 @question
-@click.argument("expectations", required=False, type=click.Path())
+@click.argument("expectations", required=False, type=click.Path(), callback=_expectations)
 @click.option(
     "--against",
     type=click.Path(),
@@ -167,7 +174,7 @@ def expect(explainer: Any, features: tuple[str, ...], seconds: float, output: st
 )
 def check(
     explainer: Any,
-    expectations: str | None,
+    expectations: Any,
     against: str | None,
     seconds: float,
     json_path: str | None,
@@ -238,7 +245,7 @@ def snapshot(explainer: Any, output: str, refits: tuple[str, ...], made: int | N
     """Write the model's effects to a folder of small files, to check the next model against.
 
     \b
-    Example:
+    Examples:
       icefield snapshot model.txt loans.csv -o effects/ --refit refit1.txt --refit refit2.txt
       icefield snapshot mymodels:fitted loans.csv -o effects/ --y default --refits 10
     """

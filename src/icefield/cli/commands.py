@@ -109,6 +109,16 @@ def main() -> None:
 
 # --- commands ------------------------------------------------------------------------------------
 
+
+def _page(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """Where a report goes: no picture and no PDF, which is said before anything is loaded."""
+    if path is None or Path(path).suffix.lower() in (".html", ".htm", ""):
+        return path
+    raise click.BadParameter(
+        f"{path!r} is no .html file. A report is a page: write -o {Path(path).with_suffix('.html')}; a browser prints it to PDF."
+    )
+
+
 _MODEL_AND_DATA = (
     "MODEL is a model file, or package.module:object, which imports that module and so runs its code. "
     "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input; a folder, a glob, several files and a URL are streamed."
@@ -196,6 +206,7 @@ def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any)
     "-o",
     "--output",
     type=click.Path(dir_okay=False),
+    callback=_page,
     metavar="FILE.html",
     help="Write a report of what changed between the models; needs no FEATURE.",
 )
@@ -390,6 +401,7 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     default="report.html",
     show_default=True,
     type=click.Path(dir_okay=False),
+    callback=_page,
     help="Where to write the page.",
 )
 @click.option(
