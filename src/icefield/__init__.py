@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from icefield.compare import Comparison, compare
 from icefield.data.grid import Grid
 from icefield.effect import Effect
-from icefield.effect.drawable import draw_effects_by, read_effects_by
+from icefield.effect.drawable import effects_made_into
 from icefield.errors import (
     BudgetError,
     ClusterError,
@@ -35,8 +35,7 @@ from icefield.explainer import Explainer
 
 if TYPE_CHECKING:
     from icefield import datasets
-    from icefield.audit.checking import Check
-    from icefield.audit.contracts import check
+    from icefield.audit.checking import Check, check
     from icefield.audit.result import Audit
     from icefield.refits import Refits, Tests
     from icefield.statistics.change import Change
@@ -67,8 +66,7 @@ def _read(effect: Effect) -> Any:
     return read_effect(effect)
 
 
-draw_effects_by(_drawn, _image)
-read_effects_by(_read)
+effects_made_into(picture=_drawn, image=_image, reading=_read)
 
 __version__ = "0.2.0"
 
@@ -109,7 +107,7 @@ __all__ = [
 # What questions answer with, beside Effects: imported when it is first named, or when a question needs it.
 _MODULES = {
     **{name: f"statistics.{name.lower()}" for name in ("Change", "Conditional", "Importance", "Interactions", "Reading", "Regions", "Summary", "Support")},
-    "Audit": "audit.result", "Check": "audit.checking", "check": "audit.contracts", "Refits": "refits", "Tests": "refits",
+    "Audit": "audit.result", "Check": "audit.checking", "check": "audit.checking", "Refits": "refits", "Tests": "refits",
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from icefield import validate
 from icefield.effect import Effect, Spread, drawing
 from icefield.effect.tidy import models_frame, written_csv
-from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, did_you_mean
 from icefield.typing import (
     AxisScale,
     Backend,
@@ -102,13 +102,8 @@ class Comparison(Mapping[Any, Any]):
         return self._asked("ale", features, bins=bins, level_order=level_order, rows=rows, by=by)
 
     def _asked(self, question: str, features: tuple[Any, ...], **options: Any) -> Comparison:
-        if self.of_effects:
-            raise InputTypeError(
-                f"This comparison holds Effects, which answer no further questions. Hint: {question}() needs "
-                "icefield.compare of Explainers."
-            )
         answers: dict[Any, Effect] = {}
-        for name, explainer in self._members.items():
+        for name, explainer in self._explainers(question).items():
             answers[name] = getattr(explainer, question)(*features, **options)
             if "grid" in options and options["grid"] is None:
                 # The same points for all, or a table could not put the models side by side.
@@ -156,16 +151,12 @@ class Comparison(Mapping[Any, Any]):
 
         if not self.of_effects:
             if not features:
-                raise InputError(
-                    complaint("features", "are needed to draw a comparison of Explainers", features,
-                              'write comparison.plot("age")')
-                )  # fmt: skip
+                raise InputError.about("features", "are needed to draw a comparison of Explainers", features,
+                                    'write comparison.plot("age")')  # fmt: skip
             return self.partial_dependence(*features).plot(**options)
         if features:
-            raise InputError(
-                complaint(
-                    "features", "are already chosen in a comparison of Effects", features, "leave them out"
-                )
+            raise InputError.about(
+                "features", "are already chosen in a comparison of Effects", features, "leave them out"
             )
         return plot_comparison(self._members, **options)
 
@@ -210,12 +201,7 @@ class Comparison(Mapping[Any, Any]):
         """
         from icefield.report import write_report
 
-        if self.of_effects:
-            raise InputTypeError(
-                "This comparison holds Effects, which answer no further questions. Hint: report() needs "
-                "icefield.compare of Explainers."
-            )
-        studies = {name: explainer.study for name, explainer in self._members.items()}
+        studies = {name: explainer.study for name, explainer in self._explainers("report").items()}
         return write_report(
             studies, path, features=features, title=title, rows=rows, data_name=data_name, static=static
         )
@@ -246,10 +232,8 @@ class Comparison(Mapping[Any, Any]):
         first_name, first = next(iter(effects.items()))
         for name, effect in effects.items():
             if effect.outputs != first.outputs:
-                raise InputError(
-                    complaint("members", f"must have the same outputs to be refits of one model: {first_name!r} "
-                              f"has {list(first.outputs)}, {name!r} has others", list(effect.outputs))
-                )  # fmt: skip
+                raise InputError.about("members", f"must have the same outputs to be refits of one model: {first_name!r} "
+                                    f"has {list(first.outputs)}, {name!r} has others", list(effect.outputs))  # fmt: skip
             _check_same_grid(effects, first_name, name)
         return refit_band(effects, quantiles)
 
@@ -258,10 +242,8 @@ class Comparison(Mapping[Any, Any]):
         effects = self._effects("difference")
         name = next(iter(effects)) if baseline is None else baseline
         if name not in effects:
-            raise InputError(
-                complaint(
-                    "baseline", "names no member of the comparison", baseline, did_you_mean(name, effects)
-                )
+            raise InputError.about(
+                "baseline", "names no member of the comparison", baseline, did_you_mean(name, effects)
             )
         base = effects[name]
         found = {}
@@ -269,21 +251,25 @@ class Comparison(Mapping[Any, Any]):
             if other == name:
                 continue
             _check_same_grid(effects, name, other)
+            label = f"difference in {effect.scale_label}"
             found[other] = replace(
-                effect.averages_only(),
-                average=effect.average - base.average,
-                spread=Spread(),
-                predictions=replace(
-                    effect.predictions, scale_label=f"difference in {effect.scale_label}", positive=False
-                ),
-                groups={},
-            )
+                effect.averages_only(), average=effect.average - base.average, spread=Spread(), groups={},
+                predictions=replace(effect.predictions, scale_label=label, positive=False),
+            )  # fmt: skip
         return Comparison(found)
 
     def _effects(self, method: str) -> dict[Any, Effect]:
         if not self.of_effects:
             raise InputTypeError(
                 f"{method}() needs effects. Hint: ask first, comparison.partial_dependence(...).{method}()."
+            )
+        return self._members
+
+    def _explainers(self, method: str) -> dict[Any, Any]:
+        if self.of_effects:
+            raise InputTypeError(
+                f"This comparison holds Effects, which answer no further questions. Hint: {method}() needs "
+                "icefield.compare of Explainers."
             )
         return self._members
 
@@ -332,40 +318,29 @@ def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Compar
     if isinstance(members, (list, tuple)):
         members = dict(enumerate(members))
     if not isinstance(members, Mapping):
-        raise InputTypeError(
-            complaint("members", "must map names to Explainers or Effects, or list them", members,
-                      'write compare({"forest": explainer_1, "boosting": explainer_2})')
-        )  # fmt: skip
+        raise InputTypeError.about("members", "must map names to Explainers or Effects, or list them", members,
+                                'write compare({"forest": explainer_1, "boosting": explainer_2})')  # fmt: skip
     if not members:
-        raise InputError(complaint("members", "must hold at least one Explainer or Effect", members))
+        raise InputError.about("members", "must hold at least one Explainer or Effect", members)
     if X is not None:
         from icefield.explainer import Explainer
 
         given = [name for name, member in members.items() if isinstance(member, (Effect, Explainer))]
         if given:
-            raise InputTypeError(
-                complaint("X", f"is for models, and {given[0]!r} has its own rows already", type(X).__name__,
-                          "leave X out, or pass the fitted models")
-            )  # fmt: skip
+            raise InputTypeError.about("X", f"is for models, and {given[0]!r} has its own rows already", type(X).__name__,
+                                    "leave X out, or pass the fitted models")  # fmt: skip
         members = {name: Explainer(model, X) for name, model in members.items()}
     effects = [isinstance(member, Effect) for member in members.values()]
     if all(effects):
         return Comparison(_comparable(dict(members)))
     if any(effects):
-        raise InputTypeError(
-            complaint(
-                "members",
-                "must hold either Explainers or Effects, not both",
-                members,
-                "ask each Explainer first",
-            )
+        raise InputTypeError.about(
+            "members", "must hold either Explainers or Effects, not both", members, "ask each Explainer first"
         )
     for name, member in members.items():
         if not hasattr(member, "partial_dependence"):
-            raise InputTypeError(
-                complaint("members", f"must hold Explainers or Effects, and {name!r} is neither", member,
-                          "write icefield.Explainer(model, X), or give the rows to all models: compare(models, X)")
-            )  # fmt: skip
+            raise InputTypeError.about("members", f"must hold Explainers or Effects, and {name!r} is neither", member,
+                                    "write icefield.Explainer(model, X), or give the rows to all models: compare(models, X)")  # fmt: skip
     return Comparison(members)
 
 
@@ -380,17 +355,14 @@ def _comparable(effects: dict[Any, Effect]) -> dict[Any, Effect]:
             ("scale", effect.scale, first.scale),
         ):
             if mine != other:
-                raise InputError(
-                    complaint("members", f"must agree in their {what}: {first_name!r} has {other!r}, {name!r} has another", mine)
-                )  # fmt: skip
+                raise InputError.about("members", f"must agree in their {what}: {first_name!r} has {other!r}, {name!r} has another", mine)  # fmt: skip
     return effects
 
 
 def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> None:
     one, two = effects[name], effects[other]
-    if one.average.shape != two.average.shape or not all(
-        _same_points(a, b) for a, b in zip(one.grid, two.grid)
-    ):
+    same = all([str(v) for v in a] == [str(v) for v in b] for a, b in zip(one.grid, two.grid))
+    if one.average.shape != two.average.shape or not same:
         from icefield.wording.names import name_text
 
         given = "bins=edges" if one.kind == "ale" else "grid=values"
@@ -399,9 +371,3 @@ def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> No
             f"compare(explainers).{'ale' if one.kind == 'ale' else 'partial_dependence'}(..., {given}) asks "
             "all at the same ones."
         )
-
-
-def _same_points(a: Any, b: Any) -> bool:
-    if len(a) != len(b):
-        return False
-    return [str(v) for v in a] == [str(v) for v in b]

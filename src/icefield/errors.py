@@ -9,7 +9,7 @@ X, parameters in backticks, settings as ``rows=9``; `cli/spelling.py` puts them 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 HINT = " Hint: "
 
@@ -26,10 +26,20 @@ class IcefieldError(Exception):
 
     Examples
     --------
-    >>> error = InputError(complaint("points", "must be at least 2", 1, "write points=100"))
+    >>> error = InputError.about("points", "must be at least 2", 1, "write points=100")
     >>> error.parameter, error.problem, error.received, error.hint
     ('points', 'must be at least 2', 1, 'write points=100')
     """
+
+    @classmethod
+    def about(cls, parameter: str, problem: str, received: Any = ..., hint: str | None = None) -> Self:
+        """The error about a parameter: what is wrong, what was received, what to write."""
+        return cls(Complaint.of(parameter, problem, received, hint))
+
+    @classmethod
+    def saying(cls, problem: str, hint: str | None = None) -> Self:
+        """The error that is about no single parameter: whole sentences, and what to do instead."""
+        return cls(Complaint.of(None, problem, hint=hint))
 
     @property
     def message(self) -> Complaint:
@@ -113,6 +123,13 @@ class Complaint(str):
     def of(
         cls, parameter: str | None, problem: str, received: Any = ..., hint: str | None = None
     ) -> Complaint:
+        """The parameter, what is wrong, what was received, what to write; without a parameter, whole sentences.
+
+        Examples
+        --------
+        >>> print(Complaint.of("points", "must be at least 2", 1, "write points=100"))
+        Argument `points` must be at least 2, got 1. Hint: write points=100.
+        """
         subject = None if parameter is None else f"Argument `{parameter}`"
         text = cls(sentences(subject, problem, received, hint))
         text.parameter, text.problem, text.received, text.hint = parameter, problem, received, hint
@@ -162,15 +179,7 @@ def sentences(subject: str | None, problem: str, received: Any = ..., hint: str 
     return f"{text}{HINT}{hint}" + ("" if hint.endswith(("?", ".")) else ".")
 
 
-def complaint(parameter: str, problem: str, received: Any = ..., hint: str | None = None) -> Complaint:
-    """Word an error message: the parameter, what is wrong, what was received, what to write.
-
-    Examples
-    --------
-    >>> print(complaint("points", "must be at least 2", 1, "write points=100"))
-    Argument `points` must be at least 2, got 1. Hint: write points=100.
-    """
-    return Complaint.of(parameter, problem, received, hint)
+complaint = Complaint.of
 
 
 def statement(problem: str, hint: str | None = None) -> Complaint:

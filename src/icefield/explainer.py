@@ -23,7 +23,7 @@ from icefield.data.frame import Table
 from icefield.data.groups import Groups
 from icefield.data.naming import naming_of
 from icefield.effect import Effect, Effects, drawing
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.models.across_rows import not_row_by_row
 from icefield.models.model import Model
 from icefield.rows.open_rows import BesideColumns, open_rows
@@ -145,9 +145,8 @@ class Explainer:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
         validate.choice("engine", engine, ("auto", "trees", "gpu", "brute"))
-        validate.count(
-            "threads", threads, optional=True, hint="leave it out, or write threads=None, for all there are"
-        )
+        hint = "leave it out, or write threads=None, for all there are"
+        validate.count("threads", threads, optional=True, hint=hint)
         validate.count("processes", processes, optional=True)
         validate.count("memory", memory)
         validate.count("seed", seed, least=0)
@@ -254,14 +253,11 @@ class Explainer:
         if precision is not None:
             validate.share("precision", precision)
             if quantiles is not None or individual:
-                raise InputError(
-                    complaint("precision", "works on averages only; quantiles and individual curves do not merge", precision,
-                              "choose the rows with rows=...")
-                )  # fmt: skip
+                raise InputError.about("precision", "works on averages only; quantiles and individual curves do not merge", precision,
+                                    "choose the rows with rows=...")  # fmt: skip
             if self.model.across_rows:
-                raise not_row_by_row(
-                    self.model, "precision", "adds rows call by call", precision, "choose the rows with rows=..."
-                )  # fmt: skip
+                hint = "choose the rows with rows=..."
+                raise not_row_by_row(self.model, "precision", "adds rows call by call", precision, hint)
             effect = compute_to_precision(study, found, precision, grid=grid, rows=chosen)
             return self._supported(effect, features, support)
         kept = np.arange(study.sample.n_rows if chosen is None else len(chosen)) if individual else None
@@ -336,11 +332,8 @@ class Explainer:
         """
         from icefield.statistics.every_effect import every_effect
 
-        return Effects(
-            every_effect(
-                self.study, features, kind=kind, order=order, spread=spread, grid=grid, rows=rows, by=by
-            )
-        )
+        study = self.study
+        return Effects(every_effect(study, features, kind=kind, order=order, spread=spread, grid=grid, rows=rows, by=by))  # fmt: skip
 
     # --- statistics ----------------------------------------------------------------------------
 
@@ -875,7 +868,7 @@ class Explainer:
         from icefield.core.hashes import record_of
 
         if run_id is not None and not isinstance(run_id, str):
-            raise InputTypeError(complaint("run_id", "must be a text", run_id, 'write run_id="nightly 7"'))
+            raise InputTypeError.about("run_id", "must be a text", run_id, 'write run_id="nightly 7"')
         return record_of(self.study, self._run_id if run_id is None else run_id)
 
     @cached_property

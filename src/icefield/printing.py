@@ -22,6 +22,7 @@ NAMES = {
     "ice": "Individual conditional expectation",
     "ale": "Accumulated local effects",
 }
+VIEWS = {"centered": ", centred", "derivative": ", slope"}
 SHOWN = 7
 LISTED = 30  # effects of a mapping
 SPARK_POINTS = 16  # characters of a curve
@@ -29,17 +30,13 @@ SPARK_POINTS = 16  # characters of a curve
 
 def effect_title(effect: Effect) -> str:
     """What the effect is, in one line."""
-    name = NAMES.get(effect.kind, effect.kind)
-    if effect.view == "centered":
-        name += ", centred"
-    elif effect.view == "derivative":
-        name += ", slope"
+    name = NAMES.get(effect.kind, effect.kind) + VIEWS.get(effect.view, "")
     outputs = ", ".join(str(o) for o in effect.outputs[:4]) + (", ..." if len(effect.outputs) > 4 else "")
     shown = "" if outputs == effect.scale_label else f" ({outputs})"
     what = f"{effect.scale_label}{shown}"
     if effect.naming.target is not None and len(effect.outputs) == 1:
         what = quantity(effect, 0)
-    return f"{name} of {what} on {' x '.join(str(effect.naming.name(f)) for f in effect.features)}"
+    return f"{name} of {what} on {_names(effect)}"
 
 
 def effect_text(effect: Effect) -> str:
@@ -53,8 +50,7 @@ def effect_text(effect: Effect) -> str:
     if effect.n_features == 1:
         for value, average in _few_points(effect):
             lines.append(f"    {value:>12}  {_number(average)}")
-    if effect.interval is not None:
-        ends = effect.interval
+    if (ends := effect.interval) is not None:
         lines.append(
             f"  {ends.level:.0%} intervals of this learner's expected curve at {counted(ends.n_rows)} rows, from {ends.n_refits} refits on "
             "halves; bias against the world is not covered"
@@ -73,12 +69,7 @@ def effect_text(effect: Effect) -> str:
 def effect_html(effect: Effect) -> str:
     """The picture and a small table, for notebooks; every name is escaped."""
     rows = "".join(html_row([escape(value), _number(average)]) for value, average in _few_points(effect))
-    table = (
-        f"<table><thead>{html_row([escape(str(effect.naming.name(effect.features[0]))), 'average'], tag='th')}</thead>"
-        f"<tbody>{rows}</tbody></table>"
-        if rows
-        else ""
-    )
+    table = _table([escape(str(effect.naming.name(effect.features[0]))), "average"], rows) if rows else ""
     how = f"{counted(effect.n_rows)} {effect.over}, {effect.engine} engine: {effect.why}"
     cautions = "".join(f"<p>{escape(text)}</p>" for text in _cautions(effect))
     return f"<p><b>{escape(effect_title(effect))}</b></p>{_image(effect)}{table}{cautions}<p><small>{escape(how)}</small></p>"
@@ -102,12 +93,9 @@ def effects_text(effects: Mapping[Any, Effect]) -> str:
     """One line for each effect: its feature, its curve in a few characters, and from where to where it goes."""
     if not effects:
         return "Effects of no feature"
-    first = next(iter(effects.values()))
     names = [abbreviated(_names(effect), 30) for effect in effects.values()]
     width = min(30, max(map(len, names)))
-    lines = [
-        f"{NAMES.get(first.kind, first.kind)} of {counted(len(effects))} {'features' if first.n_features == 1 else 'pairs'}"
-    ]
+    lines = [_effects_title(effects)]
     for name, effect in list(zip(names, effects.values()))[:LISTED]:
         low, high = _ends(effect)
         lines.append(f"  {name:<{width}}  {blocks(effect):<{SPARK_POINTS}}  {low} to {high}".rstrip())
@@ -121,16 +109,19 @@ def effects_html(effects: Mapping[Any, Effect]) -> str:
     """The same as a table with sparklines, for notebooks."""
     if not effects:
         return f"<p>{effects_text(effects)}</p>"
-    first = next(iter(effects.values()))
     shown = list(effects.values())[:LISTED]
     rows = "".join(_effect_row(effect, _reach(shown)) for effect in shown)
     more = f"<p>... and {counted(len(effects) - LISTED)} more</p>" if len(effects) > LISTED else ""
+    table = _table(["feature", "curve", "lowest", "highest"], rows, "lrrr")
+    key = escape(repr(next(iter(effects))))
+    how = f"<code>.plot()</code> draws them; <code>effects[{key}]</code> is one."
+    return f"<p><b>{_effects_title(effects)}</b></p>{table}{more}<p><small>{how}</small></p>"
+
+
+def _effects_title(effects: Mapping[Any, Effect]) -> str:
+    first = next(iter(effects.values()))
     what = "features" if first.n_features == 1 else "pairs"
-    return (
-        f"<p><b>{NAMES.get(first.kind, first.kind)} of {counted(len(effects))} {what}</b></p>"
-        f"<table><thead>{html_row(['feature', 'curve', 'lowest', 'highest'], 'lrrr', 'th')}</thead><tbody>{rows}</tbody></table>"
-        f"{more}<p><small><code>.plot()</code> draws them; <code>effects[{escape(repr(next(iter(effects))))}]</code> is one.</small></p>"
-    )
+    return f"{NAMES.get(first.kind, first.kind)} of {counted(len(effects))} {what}"
 
 
 def _effect_row(effect: Effect, reach: float) -> str:
@@ -139,20 +130,21 @@ def _effect_row(effect: Effect, reach: float) -> str:
 
 def _reach(effects: list[Effect]) -> float:
     """The widest range of any first output's average: small curves share one scale, so that a weak effect looks weak."""
-    ranges = [
-        np.ptp(values[np.isfinite(values)]) for e in effects if np.isfinite(values := e.average[0]).any()
-    ]
-    return float(max(ranges, default=0.0))
+    known = [effect.average[0][np.isfinite(effect.average[0])] for effect in effects]
+    return float(max((np.ptp(values) for values in known if len(values)), default=0.0))
 
 
 def html_row(cells: list[str], sides: str = "", tag: str = "td") -> str:
     """A row of a table; `sides` has an l for each cell whose text begins at its left. Not every notebook puts room between cells."""
-    each = zip(cells, sides.ljust(len(cells), "r"))
-    styled = (
-        f'<{tag} style="text-align: {"left" if side == "l" else "right"}; padding: 0.25em 0.6em">{cell}</{tag}>'
-        for cell, side in each
-    )
-    return f"<tr>{''.join(styled)}</tr>"
+    row = ""
+    for cell, side in zip(cells, sides.ljust(len(cells), "r")):
+        aligned = "left" if side == "l" else "right"
+        row += f'<{tag} style="text-align: {aligned}; padding: 0.25em 0.6em">{cell}</{tag}>'
+    return f"<tr>{row}</tr>"
+
+
+def _table(head: list[str], rows: str, sides: str = "") -> str:
+    return f"<table><thead>{html_row(head, sides, 'th')}</thead><tbody>{rows}</tbody></table>"
 
 
 def explainer_html(described: str, effects: list[Effect], note: str) -> str:
@@ -160,10 +152,8 @@ def explainer_html(described: str, effects: list[Effect], note: str) -> str:
     table = ""
     if effects:
         rows = "".join(_effect_row(effect, _reach(effects)) for effect in effects)
-        table = (
-            f"<table><thead>{html_row(['feature', 'average prediction', 'lowest', 'highest'], 'lrrr', 'th')}</thead>"
-            f"<tbody>{rows}</tbody></table><p><small>{escape(note)}</small></p>"
-        )
+        table = _table(["feature", "average prediction", "lowest", "highest"], rows, "lrrr")
+        table += f"<p><small>{escape(note)}</small></p>"
     feature = repr(effects[0].features[0]) if effects else '"feature"'
     calls = [
         (f"ex.partial_dependence({feature}).plot()", "one curve"),

@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from html import escape
-from types import TracebackType
 from typing import Any
 
 from icefield.threads import check_wanted
@@ -112,9 +111,7 @@ class Progress:
         except LiveError:
             self._bar = None  # the terminal has room for one bar, and another thread (or the caller) has it
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
         with self._lock:

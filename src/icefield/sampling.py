@@ -18,9 +18,7 @@ from icefield.typing import Float, Positions
 
 # Where each row costs predictions, by how many a row costs:
 CURVE_ROWS = 1_000  # a curve of about a hundred
-CROSSED_ROWS = (
-    300  # a surface, or one for every other row of the sample: at most 90,000 for a set of features
-)
+CROSSED_ROWS = 300  # a surface, or one for every other row of the sample: 90,000 for a set of features
 STEP_ROWS = 5_000  # the ends of a step: two or four
 
 # Whatever the engine:
@@ -32,9 +30,8 @@ READ_CURVES = 1_000  # individual curves behind what is said of a feature, and b
 PERMUTED_ROWS = 2_000
 STREAMED_ROWS = 20_000  # of a stream, drawn for what needs rows together
 
-COPIES_BELOW = (
-    10  # whole weights of which none is smaller are no counts of rows, but how many others each stands for
-)
+# Whole weights of which none is smaller are no counts of rows, but how many others each stands for.
+COPIES_BELOW = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +58,8 @@ def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> 
         return Chosen(positions)
     sampled = isinstance(wanted, (int, np.integer))
     how = "sampled with the seed" if sampled else "as given"
-    return Chosen(
-        positions, f"{counted(len(positions))} of {counted(n_rows)} rows, {how}", n_rows if sampled else 0
-    )
+    note = f"{counted(len(positions))} of {counted(n_rows)} rows, {how}"
+    return Chosen(positions, note, n_rows if sampled else 0)
 
 
 def count_copies(weights: Float | None) -> bool:

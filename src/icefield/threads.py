@@ -58,6 +58,14 @@ class Task(Generic[Result]):
             del error  # or the error would keep this frame, and the frame the error
 
 
+def in_daemon(work: Callable[..., Result], *given: Any, name: str) -> tuple[Task[Result], threading.Thread]:
+    """Work begun in a thread of its own, for which nobody has to wait, not even the end of the program."""
+    task = Task(work, *given)
+    thread = threading.Thread(target=task.do, daemon=True, name=name)
+    thread.start()
+    return task, thread
+
+
 class Workers:
     """Up to this many threads for one call. Enter it twice, ``with Workers(2) as workers, workers:``.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from icefield.data.features import column_name
 from icefield.data.frame import NUMERIC_KINDS, Table
-from icefield.errors import InputError, InputTypeError, UnknownNameError, complaint, did_you_mean, statement
+from icefield.errors import InputError, InputTypeError, UnknownNameError, did_you_mean
 
 # What other libraries call a keyword, and its name here.
 FOREIGN_KEYWORDS = {
@@ -57,12 +57,11 @@ SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of the largest weight
 
 def choice(parameter: str, value: Any, allowed: Sequence[str]) -> None:
     """A word from a list."""
+    wanted = f"must be one of {', '.join(map(repr, allowed))}"
     if not isinstance(value, str):
-        raise InputTypeError(complaint(parameter, f"must be one of {', '.join(map(repr, allowed))}", value))
+        raise InputTypeError.about(parameter, wanted, value)
     if value not in allowed:
-        raise InputError(
-            complaint(parameter, f"must be one of {', '.join(map(repr, allowed))}", value, did_you_mean(value, allowed))
-        )  # fmt: skip
+        raise InputError.about(parameter, wanted, value, did_you_mean(value, allowed))
 
 
 def old_word(old: str, new: str) -> None:
@@ -81,8 +80,8 @@ def renamed(old: str, new: str) -> Callable[[Function], Function]:
         def called(*args: Any, **given: Any) -> Any:
             if old in given:
                 if new in given:
-                    raise InputTypeError(
-                        complaint(old, f"is `{new}` now, which was given too", given[old], "leave it out")
+                    raise InputTypeError.about(
+                        old, f"is `{new}` now, which was given too", given[old], "leave it out"
                     )
                 old_word(f"{old}=", f"{new}=")
                 given[new] = given.pop(old)
@@ -101,57 +100,49 @@ def count(
     if value is None and optional:
         return
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise InputTypeError(complaint(parameter, "must be a whole number", value))
+        raise InputTypeError.about(parameter, "must be a whole number", value)
     if value < least:
-        raise InputError(complaint(parameter, f"must be at least {least}", value, hint))
+        raise InputError.about(parameter, f"must be at least {least}", value, hint)
 
 
 def flag(parameter: str, value: Any, optional: bool = False) -> None:
     """True or False; with `optional` also None, for "as usual"."""
     if (value is None and optional) or isinstance(value, (bool, np.bool_)):
         return
-    raise InputTypeError(complaint(parameter, "must be True or False", value))
+    raise InputTypeError.about(parameter, "must be True or False", value)
 
 
 def listed(parameter: str, values: Any) -> list[Any]:
     """Several things, in any kind of sequence."""
     if isinstance(values, bool) or not hasattr(values, "__iter__"):
-        raise InputTypeError(complaint(parameter, "must be a sequence", values, "write [...]"))
+        raise InputTypeError.about(parameter, "must be a sequence", values, "write [...]")
     return list(values)
 
 
 def share(parameter: str, value: Any) -> None:
     """A number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InputTypeError(complaint(parameter, "must be a number between 0 and 1", value))
+        raise InputTypeError.about(parameter, "must be a number between 0 and 1", value)
     if not 0.0 < value < 1.0:
-        raise InputError(
-            complaint(parameter, "must be a number between 0 and 1", value, "write 0.01 for 1 %")
-        )
+        raise InputError.about(parameter, "must be a number between 0 and 1", value, "write 0.01 for 1 %")
 
 
 def probabilities(values: Any) -> tuple[float, ...]:
     """Quantile probabilities, in the order given."""
     if values is None:
         return ()
-    if isinstance(values, (str, bytes)) or not (
-        isinstance(values, (int, float)) or hasattr(values, "__iter__")
-    ):
-        raise InputTypeError(
-            complaint("quantiles", "must be numbers between 0 and 1", values, "write [0.1, 0.9]")
-        )
-    items = [values] if isinstance(values, (int, float)) else list(values)
+    wanted, example = "must be numbers between 0 and 1", "write [0.1, 0.9]"
+    given = [values] if isinstance(values, (int, float)) else values
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise InputTypeError.about("quantiles", wanted, values, example)
+    items = list(given)
     for item in items:
         if isinstance(item, bool) or not isinstance(item, (int, float, np.integer, np.floating)):
-            raise InputTypeError(
-                complaint("quantiles", "must be numbers between 0 and 1", item, "write [0.1, 0.9]")
-            )
+            raise InputTypeError.about("quantiles", wanted, item, example)
         if not 0.0 <= item <= 1.0:
-            raise InputError(
-                complaint("quantiles", "must be numbers between 0 and 1", item, "write [0.1, 0.9]")
-            )
+            raise InputError.about("quantiles", wanted, item, example)
     if len({float(i) for i in items}) != len(items):
-        raise InputError(complaint("quantiles", "names a probability twice", values))
+        raise InputError.about("quantiles", "names a probability twice", values)
     return tuple(float(item) for item in items)
 
 
@@ -163,33 +154,34 @@ def weights(given: Any, table: Table) -> NDArray[np.float64] | None:
     if isinstance(given, (str, int, np.integer)) and not isinstance(given, bool):
         column = table.column(column_name(given, table, "weights"))
         if column.kind not in (*NUMERIC_KINDS, "boolean"):
-            raise InputTypeError(complaint("weights", f"names a {column.kind} column", given, wanted))
+            raise InputTypeError.about("weights", f"names a {column.kind} column", given, wanted)
         values = column.to_float()
     elif isinstance(given, (bool, np.bool_)):
-        raise InputTypeError(complaint("weights", wanted, given))
+        raise InputTypeError.about("weights", wanted, given)
     else:
         try:
             values = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise InputTypeError(complaint("weights", wanted, given)) from error
+            raise InputTypeError.about("weights", wanted, given) from error
     if values.shape != (table.n_rows,):
-        raise InputError(
-            complaint("weights", f"must have one entry for each of the {table.n_rows} rows of X",
-                      f"an array of shape {values.shape}")
-        )  # fmt: skip
-    if not np.isfinite(values).all():
-        raise InputError(complaint("weights", "must be finite", float(values[~np.isfinite(values)][0])))
-    if (values < 0).any():
-        raise InputError(complaint("weights", "must not be negative", float(values[values < 0][0])))
-    largest = float(values.max())
+        raise InputError.about("weights", f"must have one entry for each of the {table.n_rows} rows of X",
+                               f"an array of shape {values.shape}")  # fmt: skip
+    largest = float(usable_weights(values).max())
     if largest == 0.0:
-        raise InputError(complaint("weights", "must not all be zero", "only zeros"))
+        raise InputError.about("weights", "must not all be zero", "only zeros")
     if not SMALLEST_WEIGHT < largest < LARGEST_WEIGHT:
         # Their squares and sums are needed too, and must stay numbers.
-        raise InputError(
-            complaint("weights", f"must be of ordinary size ({SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g})", largest,
-                      "only ratios of weights matter: divide them by their mean")
-        )  # fmt: skip
+        raise InputError.about("weights", f"must be of ordinary size ({SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g})", largest,
+                               "only ratios of weights matter: divide them by their mean")  # fmt: skip
+    return values
+
+
+def usable_weights(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same weights, none of which is missing, infinite or below zero."""
+    if not np.isfinite(values).all():
+        raise InputError.about("weights", "must be finite", float(values[~np.isfinite(values)][0]))
+    if (values < 0).any():
+        raise InputError.about("weights", "must not be negative", float(values[values < 0][0]))
     return values
 
 
@@ -203,9 +195,7 @@ def observed(given: Any, table: Table) -> NDArray[Any] | None:
         return table.column(given).shown()
     values = np.asarray(given)
     if values.ndim not in (1, 2) or values.shape[0] != n_rows:
-        raise InputError(
-            complaint("y", f"must have one entry for each of the {n_rows} rows of X", f"an array of shape {values.shape}")
-        )  # fmt: skip
+        raise InputError.about("y", f"must have one entry for each of the {n_rows} rows of X", f"an array of shape {values.shape}")  # fmt: skip
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
@@ -213,34 +203,32 @@ def row_positions(rows: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
     """Positions from a number of rows (seeded sample), a boolean mask or positions, ascending if sampled."""
     if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
         if rows < 1:
-            raise InputError(complaint("rows", "must be at least 1", int(rows)))
+            raise InputError.about("rows", "must be at least 1", int(rows))
         if rows >= n_rows:
             return np.arange(n_rows)
         return np.sort(np.random.default_rng(seed).choice(n_rows, int(rows), replace=False))
     wanted = "must be a number of rows, a boolean mask or positions"
     if isinstance(rows, (str, bytes, bool, float)) or not hasattr(rows, "__len__"):
-        raise InputTypeError(complaint("rows", wanted, rows, "write rows=1000"))
+        raise InputTypeError.about("rows", wanted, rows, "write rows=1000")
     try:
         chosen = np.asarray(rows)
     except Exception as error:
-        raise InputTypeError(complaint("rows", wanted, rows)) from error
+        raise InputTypeError.about("rows", wanted, rows) from error
     if chosen.ndim != 1:
-        raise InputError(complaint("rows", "must be one-dimensional", f"shape {chosen.shape}"))
+        raise InputError.about("rows", "must be one-dimensional", f"shape {chosen.shape}")
     if len(chosen) == 0:
-        raise InputError(complaint("rows", "chooses no row", rows))
+        raise InputError.about("rows", "chooses no row", rows)
     if chosen.dtype == bool:
         if len(chosen) != n_rows:
-            raise InputError(
-                complaint("rows", f"as a mask must have one entry for each of the {n_rows} rows of X", f"{len(chosen)} entries")
-            )  # fmt: skip
+            raise InputError.about("rows", f"as a mask must have one entry for each of the {n_rows} rows of X", f"{len(chosen)} entries")  # fmt: skip
         chosen = np.flatnonzero(chosen)
     elif chosen.dtype.kind not in "iu":
-        raise InputTypeError(complaint("rows", wanted, rows))
+        raise InputTypeError.about("rows", wanted, rows)
     if len(chosen) == 0:
-        raise InputError(complaint("rows", "chooses no row", rows))
+        raise InputError.about("rows", "chooses no row", rows)
     if chosen.min() < 0 or chosen.max() >= n_rows:
         outside = chosen[(chosen < 0) | (chosen >= n_rows)][0]
-        raise InputError(complaint("rows", f"holds a position outside the {n_rows} rows of X", int(outside)))
+        raise InputError.about("rows", f"holds a position outside the {n_rows} rows of X", int(outside))
     return chosen.astype(np.intp)
 
 
@@ -258,20 +246,17 @@ def keywords_told(kind: Kind) -> Kind:
 
 
 def _with_keywords_told(method: FunctionType, name: str) -> FunctionType:
-    known = tuple(signature(method).parameters)
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in signature(method).parameters.values())
-    refuse = _refuse_keyword
+    parameters, refuse = signature(method).parameters.values(), _refuse_keyword
+    known = tuple(p.name for p in parameters)
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    by_place = {p.name for p in parameters if p.kind in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)}
+    by_name = {*known, *getattr(method, "old_words", ())} - by_place
 
     def told(*given: Any, **keywords: Any) -> Any:
-        if not (takes_any or keywords.keys() <= known_set):
+        if not (takes_any or keywords.keys() <= by_name):
             refuse(name, known, keywords)
         return method(*given, **keywords)
 
-    known_set = {
-        p.name
-        for p in signature(method).parameters.values()
-        if p.kind not in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)
-    } | set(getattr(method, "old_words", ()))
     # A function of the method's own module, where its examples are looked for.
     own = FunctionType(told.__code__, method.__globals__, method.__name__, None, told.__closure__)
     own.__kwdefaults__ = told.__kwdefaults__
@@ -279,32 +264,26 @@ def _with_keywords_told(method: FunctionType, name: str) -> FunctionType:
 
 
 def _refuse_keyword(method: str, known: Sequence[str], given: Mapping[str, Any]) -> None:
-    name, value = next(
-        (name, value) for name, value in given.items() if name not in known or name == "features"
-    )
+    name = next(name for name in given if name not in known or name == "features")
     here = next((own for own, others in FOREIGN_KEYWORDS.items() if name == own or name in others), None)
     called = "Explainer" if method == "__init__" else f"{method}()"
-    if here == "features":
-        hint = (
-            f'name them first: {method}("age")'
-            if "features" in known
-            else 'a question takes them: partial_dependence("age")'
-        )
+    if here == "features" and "features" in known:
+        hint = f'name them first: {method}("age")'
+    elif here == "features":
+        hint = 'a question takes them: partial_dependence("age")'
     elif name == "kind":
         hint = "ice() gives individual curves, partial_dependence() their average, ale() accumulated local effects"
     elif name in ("centered", "centred", "center", "centre"):
         hint = "write .center() after the answer"
     elif here in known:
         hint = f"write {here}=..."
+    elif here is not None and method == "__init__":
+        hint = f'{here}= is one of the questions\': write partial_dependence("age", {here}=...)'
     elif here is not None:
-        hint = (
-            f"{here}= is one of the Explainer's: write Explainer(model, X, {here}=...)"
-            if method != "__init__"
-            else f'{here}= is one of the questions\': write partial_dependence("age", {here}=...)'
-        )
+        hint = f"{here}= is one of the Explainer's: write Explainer(model, X, {here}=...)"
     else:
         hint = did_you_mean(name, [one for one in known if one != "self"])
-    raise InputTypeError(complaint(name, f"is no keyword of {called}", value, hint))
+    raise InputTypeError.about(name, f"is no keyword of {called}", given[name], hint)
 
 
 def unknown_question(thing: Any, name: str) -> UnknownNameError | AttributeError:
@@ -315,4 +294,4 @@ def unknown_question(thing: Any, name: str) -> UnknownNameError | AttributeError
     here = next((own for own, others in FOREIGN_QUESTIONS.items() if name in others), None)
     known = [own for own in dir(type(thing)) if not own.startswith("_")]
     hint = did_you_mean(name, known) if here is None else f"write .{here}"
-    return UnknownNameError(statement(f"{plain}.", hint))
+    return UnknownNameError.saying(f"{plain}.", hint)

@@ -307,6 +307,16 @@ def test_snapshots_of_other_models_are_refused(
         icefield.check(ex, against=folder)
 
 
+def test_a_new_feature_of_a_model_of_several_outputs_is_said(tmp_path: Path) -> None:
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
+    before = icefield.Explainer(lambda r: np.asarray(r), rows[["a", "b"]], row_by_row=True)
+    after = icefield.Explainer(lambda r: np.asarray(r)[:, :2] * (1, 2), rows, row_by_row=True)
+    found = icefield.check(after, against=before.snapshot(tmp_path / "effects"))
+    (new,) = [s for s in found.statements if s.feature == "c"]
+    assert new.result == "fail"
+    assert new.found.startswith("new; predictions move by 0 ")
+
+
 def test_a_snapshot_learns_noise_from_refits(X: pd.DataFrame, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     y = (X["income"] - X["debt"] + 0.1 * rng.normal(size=len(X))).to_numpy()

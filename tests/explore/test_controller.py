@@ -52,7 +52,7 @@ def test_a_filter_gives_the_explainers_numbers(ex, client, name):
     parts = {
         head["part"]: (head, arrays) for head, arrays in client.ask("rows", "filter", rule=rule, feature=1)
     }
-    assert list(parts) == ["count", "curve", "curves", "band", "plane", "summary"]
+    assert list(parts) == ["count", "curve", "bars", "curves", "band", "plane", "summary"]
     assert parts["count"][0]["rows"] == rows.sum()
     effects = ex.effects(rows=rows)
     np.testing.assert_array_equal(
@@ -72,7 +72,7 @@ def test_a_filter_gives_the_explainers_numbers(ex, client, name):
     summary = ex.summary(rows=rows)
     shapes = dict(zip(summary["feature"], summary["shape"]))
     assert [one["shape"] for one in parts["summary"][0]["features"]] == [shapes[f] for f in effects]
-    counts = parts["count"][1]["bars"]
+    counts = parts["bars"][1]["bars"]
     assert counts.sum() == 4 * rows.sum()
 
 
@@ -329,7 +329,8 @@ def test_a_filter_that_keeps_nothing_says_which_condition_to_drop(client):
     (head, _), *rest = client.ask(
         "rows", "filter", rule=[{"column": 2, "in": [0]}, {"column": 0, "ge": 1000}], feature=0
     )
-    assert not rest
+    assert [head["part"] for head, _ in rest] == ["bars"]
+    assert not rest[0][1]["bars"].any()
     assert head["rows"] == 0
     assert head["empty"]["condition"] == 1
 
@@ -553,7 +554,7 @@ def test_a_summary_made_stale_looks_at_no_further_feature(ex, monkeypatch):
         session.close(20)
     assert len(looked) == 1
     assert [head["error"]["kind"] for head in heard if head["re"] == 1 and head["done"]] == ["stopped"]
-    assert [head["part"] for head in heard if head["re"] == 2] == ["count", "curve"]
+    assert [head["part"] for head in heard if head["re"] == 2] == ["count", "curve", "bars"]
 
 
 def test_cancelling_raises_the_flag_of_every_crew_of_that_thread():

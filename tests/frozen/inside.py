@@ -96,11 +96,10 @@ class Parts(Backend):
         levels = {name: list(dict.fromkeys(v for _, own in seen for v in own[name])) for name in listed}
         return Census(tuple(rows for rows, _ in seen), sum(rows for rows, _ in seen), levels)
 
-    def outcomes(self, model: Any, task: Any, columns: Any, all_columns: Any, progress: Any) -> Any:
+    def outcomes(self, model: Any, task: Any, columns: Any, progress: Any) -> Any:
         self.passes.append(f"pass over {sorted(columns)}")
-        ways = model.way, task.way
-        found = [worker.worked(*ways, n, part.to_batches()) for n, part in enumerate(self.parts)]
+        found = [worker.worked(model, task, n, part.to_batches()) for n, part in enumerate(self.parts)]
         if self._merged_by:
             size = self._merged_by
-            found = [worker.united(*ways, found[at : at + size]) for at in range(0, len(found), size)]
+            found = [worker.united(model, task, found[at : at + size]) for at in range(0, len(found), size)]
         return [Outcome.unpacked(one.packed()) for one in (found[::-1] if self._backwards else found)]

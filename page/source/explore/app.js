@@ -101,9 +101,8 @@ class App {
     this.home.dataset.ready = "yes";
   }
   on_count(head) {
-    Object.assign(this.data, {count: head.rows, words: head.words, conditions: head.conditions, barsNow: head.arrays.bars, kept: head.arrays.kept, weight: head.weight, empty: head.empty || null});
+    Object.assign(this.data, {count: head.rows, words: head.words, conditions: head.conditions, kept: head.arrays.kept, weight: head.weight, empty: head.empty || null});
     this.drawRule(head.took);
-    this.filterView.drawHistograms();
     this.unlessSoon("scatter", () => this.filterView.drawScatter(), AFTER);  // thousands of points: the curve comes first
     if (head.empty) {  // what was found of other rows is not theirs
       Object.assign(this.data, {curve: null, curves: null, band: null, low: null, summary: null, sentence: head.empty.say, compared_words: ""});
@@ -119,6 +118,11 @@ class App {
     const n = this.about.features[head.feature].n, o = this.outputOf(head.arrays.y, n);
     Object.assign(this.data, {sentence: head.sentence, compared_words: head.compared, curveFeature: head.feature, curve: o, ghostCurve: this.outputOf(head.arrays.ghost, n)});
     if (head.feature === this.state.feature) { this.drawCurve(); this.words(); }
+  }
+  on_bars(head) {
+    this.data.barsNow = head.arrays.bars;
+    this.filterView.drawHistograms();
+    if (head.done) this.drawCurve();  // its strip; more parts draw it again anyway
   }
   on_curves(head) {
     this.data.curves = head.arrays.y;
@@ -286,9 +290,9 @@ class App {
     }
     this.store.set({rule});
     this.data.curve = null;
-    this.filterView.histograms.forEach((one) => one.draw());
-    this.filterView.placeBrush();
     this.askRows(["curve", "curves", "band", "plane", "summary"]);
+    for (const [column] of pairs) this.filterView.histograms[column]?.draw();  // the others follow with their bars
+    this.filterView.placeBrush();
   }
   whatIf(column, place) {
     if (this.state.row === null) return;
@@ -496,7 +500,7 @@ class App {
     this.cohorts.replaceChildren(...cohorts.map((one, i) => el("span", {class: "chip"}, button(one.name, () => { this.store.set({rule: one.rule}); this.filterMany([]); this.commit({}, "filter"); }, {title: "Show these rows"}), button(against === i ? "✓ compared" : "compare", () => this.commit({against: against === i ? null : i}), {"aria-pressed": String(against === i)}), button("✕", () => this.commit({cohorts: cohorts.filter((_, k) => k !== i), against: null}), {"aria-label": `Forget ${one.name}`}))));
   }
   progress(head) {
-    const order = ["count", "curve", "curves", "band", "plane", "summary"], share = head.done ? 1 : (order.indexOf(head.part) + 1) / order.length;
+    const order = ["count", "curve", "bars", "curves", "band", "plane", "summary"], share = head.done ? 1 : (order.indexOf(head.part) + 1) / order.length;
     this.progressBar.style.width = share === 1 ? "0" : `${100 * share}%`;
     if (["curve", "curves"].includes(head.part) || head.done) this.settle();
     if (head.done && this.ghostFirst) { this.ghostFirst = false; this.askRows(["curve", "curves", "band", "plane", "summary"]); return; }

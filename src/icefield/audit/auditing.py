@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,17 +30,17 @@ from icefield.audit.row_steps import (
     model_column,
 )
 from icefield.audit.structure import structure_of
+from icefield.core.study import Study
 from icefield.data.columns import object_array
 from icefield.data.features import Feature, listed_features
 from icefield.data.frame import table_of
-from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, complaint, did_you_mean
+from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, did_you_mean
 from icefield.libraries.declared import Declared, declared_constraints
 from icefield.models.model import read_model
 from icefield.statistics.tables import labels_column
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.core.study import Study
     from icefield.forest.tree_model import TreeModel
 
 INCREASING, DECREASING = "increasing", "decreasing"
@@ -76,11 +77,11 @@ def audit(
     validate.count("points", points, least=2)
     validate.count("worst", worst)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
-        raise InputError(
-            complaint("seconds", "must be a number of seconds, 0 or more", seconds, "write seconds=60")
+        raise InputError.about(
+            "seconds", "must be a number of seconds, 0 or more", seconds, "write seconds=60"
         )
     if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, (int, float))):
-        raise InputTypeError(complaint("threshold", "must be a number", threshold, "write threshold=0.5"))
+        raise InputTypeError.about("threshold", "must be a number", threshold, "write threshold=0.5")
     if study.sample.n_rows == 0:
         raise InputError("There are no rows to audit. Hint: give X with at least one row.")
     chosen = study.chosen(rows)
@@ -94,7 +95,13 @@ def audit(
             f"not judged: the constraints on {', '.join(map(str, promised))}, which are about margins; the model has none",
         )
         promised = {}
-    directions, sources = _all_directions(wanted, promised if margins is study else {})
+    declared_here = promised if margins is study else {}
+    directions = {**declared_here, **wanted}  # what was asked for comes before what was declared
+    sources = dict.fromkeys(declared_here, "declared")
+    sources |= {
+        name: "asked, declared" if declared_here.get(name) == sign else "asked"
+        for name, sign in wanted.items()
+    }
     asked += [f for f in map(study.feature, directions) if all(f.label != a.label for a in asked)]
     auditor = _Auditor(study, audit_rows(study, asked, points, worst, chosen.positions), directions, sources)
     auditors = [auditor]
@@ -111,7 +118,7 @@ def audit(
     together = [tuple(_label(study, one) for one in group) for group in known.together]
     broken = () if structure is None or not together else tuple(structure.broken(together))
     flipped = []
-    for one in [] if flips is None else [flips] if isinstance(flips, (str, int)) else list(flips):
+    for one in _names(() if flips is None else flips):
         flipped += flips_of(study, one, threshold, worst, chosen.positions)
     limits = auditor.bounds(bounds, seconds) if bounds else ()
     settings = {
@@ -139,21 +146,22 @@ def audit(
     )  # fmt: skip
 
 
+def _names(given: Any) -> list[Any]:
+    return [given] if isinstance(given, (str, int)) else list(given)
+
+
 def _directions(study: Study, increasing: Any, decreasing: Any) -> dict[Any, int]:
     """What the caller wants, by column."""
     found: dict[Any, int] = {}
     for parameter, given, sign in (("increasing", increasing, 1), ("decreasing", decreasing, -1)):
-        names = [given] if isinstance(given, (str, int)) else list(given)
-        for name in names:
+        for name in _names(given):
             label = model_column(study, name, parameter)
             feature = study.feature(label)
             if not has_order(feature):
-                raise InputError(
-                    complaint(parameter, f"names a feature of kind {feature.kind}, whose levels have no order", name,
-                              "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")
-                )  # fmt: skip
+                raise InputError.about(parameter, f"names a feature of kind {feature.kind}, whose levels have no order", name,
+                                    "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")  # fmt: skip
             if found.get(label, sign) != sign:
-                raise InputError(complaint("decreasing", "names a feature that `increasing` names too", name))
+                raise InputError.about("decreasing", "names a feature that `increasing` names too", name)
             found[label] = sign
     return found
 
@@ -197,16 +205,6 @@ def _judged(study: Study, known: Declared) -> tuple[dict[Any, int], tuple[str, .
     return found, tuple(said) + tuple(f"constraints that were not read: {one}" for one in known.unread)
 
 
-def _all_directions(
-    wanted: dict[Any, int], promised: Mapping[Any, int]
-) -> tuple[dict[Any, int], dict[Any, str]]:
-    """What was asked for comes before what was declared."""
-    sources = {
-        name: "asked, declared" if promised.get(name) == sign else "asked" for name, sign in wanted.items()
-    }
-    return {**promised, **wanted}, {**dict.fromkeys(promised, "declared"), **sources}
-
-
 def _mixes_outputs(study: Study) -> bool:
     """Whether an output takes several margins, so that what holds of each need not hold of it."""
     trees, model = study.plan.trees, study.model
@@ -217,8 +215,6 @@ def _mixes_outputs(study: Study) -> bool:
 
 def _margins(study: Study) -> Study | None:
     """The same study on the raw scale; None where the model has none, or none with the same outputs."""
-    from icefield.core.study import Study as StudyClass
-
     model = study.model
     try:
         raw = read_model(
@@ -228,7 +224,7 @@ def _margins(study: Study) -> Study | None:
         return None
     if len(raw.all_outputs) != len(model.all_outputs):
         return None
-    return StudyClass.of(replace(raw, selected=model.selected), study.rows, study.choices)
+    return Study.of(replace(raw, selected=model.selected), study.rows, study.choices)
 
 
 def _everywhere(auditors: Sequence[_Auditor], seconds: float) -> list[Everywhere]:
@@ -280,9 +276,7 @@ class _Auditor:
     ) -> None:
         _check_numbers(found)
         self.study, self.found, self.directions, self.sources = study, list(found), directions, sources
-        self._space: InputSpace | None = None
         self._domains: dict[int, Domain] = {}
-        self._rows: Float | None = None
         self._until = 0.0
 
     def sign(self, label: Any, output: int) -> int:
@@ -309,13 +303,8 @@ class _Auditor:
         # What was asked for comes first: it gets what time it needs.
         questions.sort(key=lambda q: self.sign(q.steps.feature.label, q.output) != q.sign)
         self._until = time.monotonic() + seconds
-        open_questions, answers = [], {}
-        for question in questions:
-            answer = self._by_rows(question)
-            if answer is None:
-                open_questions.append(question)
-            else:
-                answers[id(question)] = answer
+        answers = {id(q): answer for q in questions if (answer := self._by_rows(q)) is not None}
+        open_questions = [q for q in questions if id(q) not in answers]
         for number, question in enumerate(open_questions):
             left = max(0.0, self._until - time.monotonic())
             until = time.monotonic() + left / max(1, len(open_questions) - number)
@@ -393,13 +382,11 @@ class _Auditor:
             return 0, 1 if selected else -1
         return (selected, 1) if len(self.study.model.all_outputs) == trees.forest.n_outputs else None
 
-    @property
+    @cached_property
     def space(self) -> InputSpace:
-        if self._space is None:
-            trees = self.study.plan.trees
-            assert trees is not None
-            self._space = space_of(self.study, trees)
-        return self._space
+        trees = self.study.plan.trees
+        assert trees is not None
+        return space_of(self.study, trees)
 
     def _domain(self, output: int) -> Domain:
         if output not in self._domains:
@@ -411,34 +398,29 @@ class _Auditor:
         return self._domains[output]
 
     def _variable(self, feature: Feature) -> int | None:
-        for place, variable in enumerate(self.space.variables):
-            if variable.name == feature.label and variable.is_interval:
-                return place
-        return None
+        named = (v.name == feature.label and v.is_interval for v in self.space.variables)
+        return next((place for place, its_own in enumerate(named) if its_own), None)
 
-    def _encoded(self, trees: TreeModel) -> Float:
-        if self._rows is None:
-            table = self.study.sample.table.select(self.study.model.columns)
-            self._rows = np.asarray(trees.encode(table.slice(0, min(NEAREST_ROWS, table.n_rows))), np.float64)
-        return self._rows
+    @cached_property
+    def _encoded(self) -> Float:
+        """Rows as the forest sees them."""
+        table = self.study.sample.table.select(self.study.model.columns)
+        table = table.slice(0, min(NEAREST_ROWS, table.n_rows))
+        return np.asarray(self.space.trees.encode(table), np.float64)
 
     def _input(self, question: _DirectionQuestion, place: int, verdict: Verdict) -> CounterExample | None:
         """The found box as an input near the data, with what the model itself predicts of it."""
-        trees = self.study.plan.trees
-        if trees is None or verdict.box is None:
-            return None
         box = verdict.box
+        if box is None:
+            return None
+        variable = self.space.variables[place]
         free = Boxes(box.low.copy(), box.high.copy(), box.missing.copy(), box.levels)
-        free.low[0, place], free.high[0, place], free.missing[0, place] = (
-            0,
-            self.space.variables[place].size,
-            True,
-        )
-        row, changes, named = input_in(self.space, free, self._encoded(trees))
+        free.low[0, place], free.high[0, place], free.missing[0, place] = 0, variable.size, True
+        row, changes, named = input_in(self.space, free, self._encoded)
         if not named:
             return None
-        values = self.space.variables[place].values
-        example = Example(row, verdict.step, values[verdict.cells[0]], values[verdict.cells[1]])
+        before, after = (variable.values[cell] for cell in verdict.cells)
+        example = Example(row, verdict.step, before, after)
         return self._example(question.steps, question.output, example, question.sign, changes)
 
     def _example(
@@ -454,7 +436,9 @@ class _Auditor:
         table = study.sample.table.take(np.array([example.row]))
         for name, value in (changed or {}).items():
             feature = study.feature(name)
-            table = table.crossed(feature.axis(_as_column(value), table).points)
+            is_number = isinstance(value, (float, int, np.number)) and not isinstance(value, bool)
+            column = np.array([value]) if is_number else object_array([value])
+            table = table.crossed(feature.axis(column, table).points)
         ends = object_array([example.before, example.after])
         if steps.values.dtype != object:
             ends = ends.astype(steps.values.dtype)
@@ -505,48 +489,33 @@ class _Auditor:
             places = [v for v, variable in enumerate(self.space.variables) if variable.name == label]
             column = study.column(study.feature(name))
             if column.kind == "categorical" and isinstance(wanted, Sequence):
+                levels = column.levels.tolist()
                 for level in wanted:
-                    if level not in column.levels.tolist():
-                        raise InputError(
-                            complaint(
-                                "bounds",
-                                f"names no level of {name!r}",
-                                level,
-                                did_you_mean(level, column.levels.tolist()),
-                            )
-                        )
+                    if level not in levels:
+                        hint = did_you_mean(level, levels)
+                        raise InputError.about("bounds", f"names no level of {name!r}", level, hint)
             if not places:
                 if study.plan.trees is not None and label not in self._used(study.plan.trees):
                     continue
-                raise InputError(
-                    complaint("bounds", "names a feature that is transformed before the trees see it", name)
+                raise InputError.about(
+                    "bounds", "names a feature that is transformed before the trees see it", name
                 )
-            variable = self.space.variables[places[0]]
+            place = places[0]
+            variable, pair = self.space.variables[place], f"must give {name!r} a pair (lowest, highest)"
             if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Sequence) or not len(wanted):
-                raise InputError(
-                    complaint(
-                        "bounds", f"must give {name!r} a pair (lowest, highest) or a list of levels", wanted
-                    )
-                )
+                raise InputError.about("bounds", f"{pair} or a list of levels", wanted)
             if not variable.is_interval:
                 known = variable.values.tolist()
-                start, stop = self.space.word_start[places[0]], self.space.word_start[places[0] + 1]
+                start, stop = self.space.word_start[place], self.space.word_start[place + 1]
                 box.levels[0, start:stop] &= packed_levels(np.array([v in list(wanted) for v in known]))
                 continue
             if len(wanted) != 2 or not wanted[0] <= wanted[1]:
-                raise InputError(
-                    complaint(
-                        "bounds", f"must give {name!r} a pair (lowest, highest)", wanted, "write (18, 30)"
-                    )
-                )
-            cells = variable.values.astype(np.float64)
-            box.low[0, places[0]] = min(
-                int(np.searchsorted(cells, float(wanted[0]), side="left")), len(cells) - 1
-            )
-            box.high[0, places[0]] = min(
-                int(np.searchsorted(cells, float(wanted[1]), side="left")) + 1, len(cells)
-            )
-            box.missing[0, places[0]] = False
+                raise InputError.about("bounds", pair, wanted, "write (18, 30)")
+            low, high = np.searchsorted(
+                variable.values.astype(np.float64), [float(end) for end in wanted]
+            ).tolist()
+            box.low[0, place], box.high[0, place] = min(low, variable.size - 1), min(high + 1, variable.size)
+            box.missing[0, place] = False
         return box
 
     # --- the table -----------------------------------------------------------------------------
@@ -598,12 +567,9 @@ class _Auditor:
                     jumps += [self._example(one, output, example, 0) for example in largest[:1]]
                 for label, segment in zip(self.groups, one.segments[output]):
                     record = self._record(one, name, sign, segment, against if label is None else [])
-                    record["group"] = label
-                    for column, direction in (("never_falls", INCREASING), ("never_rises", DECREASING)):
-                        record[column] = (
-                            answers.get((one.feature.label, name, direction)) if label is None else None
-                        )
-                    records.append(record)
+                    decided = [answers.get((one.feature.label, name, d)) for d in (INCREASING, DECREASING)]
+                    record["never_falls"], record["never_rises"] = decided if label is None else (None, None)
+                    records.append(record | {"group": label})
         return records, examples, jumps
 
     def _record(
@@ -689,10 +655,3 @@ class _Auditor:
         if known.together:
             found.append(f"declared interaction constraints: {'broken' if broken else 'kept'}")
         return (*found, *beside)
-
-
-def _as_column(value: Any) -> Any:
-    """One value as an array that a column can take."""
-    if isinstance(value, (float, np.floating, int, np.integer)) and not isinstance(value, bool):
-        return np.array([value])
-    return object_array([value])

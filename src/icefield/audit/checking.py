@@ -1,4 +1,4 @@
-"""What a check says: one statement per expectation, pass, fail or borderline, for people, pipelines and pages."""
+"""`check`: a model held to expectations, or to the effects of an earlier one; and what it says, for people, pipelines and pages."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy as np
 from icefield.audit.plain_values import plain
 from icefield.data.columns import object_array
 from icefield.effect.whole_files import written_beside
+from icefield.errors import InputError, InputTypeError
 from icefield.statistics.tables import ResultTable, cell_text, labels_column
 
 PASS, FAIL, BORDERLINE = "pass", "fail", "borderline"
@@ -41,6 +42,10 @@ class Statement:
     result: str
     detail: str = ""
 
+    def __str__(self) -> str:
+        said = f"expected {self.expected}, found {self.found}. {self.detail}".rstrip()
+        return f"{self.feature} {self.expectation}: {said}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Check(ResultTable):
@@ -61,23 +66,13 @@ class Check(ResultTable):
         library: str,
         record: Mapping[str, Any],
     ) -> Check:
-        columns = {
-            "feature": labels_column([one.feature for one in statements]),
-            **{
-                name: object_array([getattr(one, name) for one in statements])
-                for name in ("expectation", "expected", "found", "result", "detail")
-            },
-        }
+        told = ("expectation", "expected", "found", "result", "detail")
+        columns = {name: object_array([getattr(one, name) for one in statements]) for name in told}
+        columns = {"feature": labels_column([one.feature for one in statements]), **columns}
         counts = {kind: sum(one.result == kind for one in statements) for kind in (PASS, FAIL, BORDERLINE)}
         said = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
-        return cls(
-            columns,
-            f"{title}: {said or 'nothing asked'}",
-            tuple(notes),
-            library,
-            statements=tuple(statements),
-            record=record,
-        )
+        title = f"{title}: {said or 'nothing asked'}"
+        return cls(columns, title, tuple(notes), library, statements=tuple(statements), record=record)
 
     @property
     def ok(self) -> bool:
@@ -105,16 +100,15 @@ class Check(ResultTable):
         skipped = sum(one.result == BORDERLINE for one in self.statements)
         cases = []
         for one in self.statements:
-            name = f"{one.feature} {one.expectation}".strip()
-            body = ""
+            name, body = f"{one.feature} {one.expectation}".strip(), ""
+            hedge = "borderline: " if one.result == BORDERLINE else ""
+            message = quoteattr(_xml(f"{hedge}expected {one.expected}, found {one.found}"))
             if one.result == FAIL:
-                text = f"expected {one.expected}, found {one.found}"
-                body = f"<failure message={quoteattr(_xml(text))}>{xml_escape(_xml(one.detail))}</failure>"
+                body = f"<failure message={message}>{xml_escape(_xml(one.detail))}</failure>"
             elif one.result == BORDERLINE:
-                body = f"<skipped message={quoteattr(_xml(f'borderline: expected {one.expected}, found {one.found}'))}/>"
-            cases.append(
-                f'  <testcase classname="icefield.check" name={quoteattr(_xml(name))}>{body}</testcase>'
-            )
+                body = f"<skipped message={message}/>"
+            name = quoteattr(_xml(name))
+            cases.append(f'  <testcase classname="icefield.check" name={name}>{body}</testcase>')
         text = "\n".join([
             '<?xml version="1.0" encoding="UTF-8"?>',
             f'<testsuite name="icefield check" tests="{len(cases)}" failures="{failed}" errors="0" skipped="{skipped}">',
@@ -153,6 +147,55 @@ class Check(ResultTable):
             f"<ul>{notes}</ul><h2>Record</h2><table>{record}</table></html>\n"
         )
         return _given(text, path)
+
+
+def check(
+    explainer: Any, expectations: Any = None, *, against: str | Path | None = None, seconds: float = 10.0
+) -> Check:
+    """Hold a model to expectations, to a snapshot of an earlier model's effects, or to both.
+
+    Parameters
+    ----------
+    explainer : an `Explainer`
+    expectations : a TOML file, or the same as a mapping; `Explainer.expectations` drafts one
+    against : a folder that `Explainer.snapshot` wrote
+    seconds : time limit of the statements about every possible input
+
+    Examples
+    --------
+    >>> import icefield
+    >>> import numpy as np
+    >>> X = np.arange(20.0)[:, None]
+    >>> ex = icefield.Explainer(lambda rows: 2 * rows[:, 0], X)
+    >>> found = icefield.check(ex, {"features": {"0": {"direction": "increasing", "effect": [10, 100]}}})
+    >>> found.ok, found["result"].tolist()
+    (True, ['pass', 'pass'])
+    """
+    from icefield.audit.expectations import check_expectations
+    from icefield.audit.snapshot import compare
+
+    study = vars(explainer).get("study") if hasattr(explainer, "__dict__") else None
+    if study is None:
+        raise InputTypeError.about(
+            "explainer", "must be an Explainer", explainer, "write icefield.Explainer(model, X)"
+        )
+    study.needs_rows("checks")
+    if expectations is None and against is None:
+        raise InputError(
+            "There is nothing to check against. Hint: give a file of expectations, or against= a folder of effects."
+        )
+    found = []
+    if expectations is not None:
+        found.append(check_expectations(study, expectations, seconds))
+    if against is not None:
+        found.append(compare(study, against))
+    if len(found) == 1:
+        return found[0]
+    first, second = found
+    return Check.of(
+        (*first.statements, *second.statements), "Check of expectations and effects", (*first.notes, *second.notes),
+        first.library, {**second.record, **first.record},
+    )  # fmt: skip
 
 
 def _given(text: str, path: str | Path | None) -> str | None:

@@ -21,10 +21,8 @@ from icefield.audit.input_boxes import Boxes, InputSpace
 from icefield.typing import Float
 
 NUMBERS_AT_ONCE = 1_000_000  # of boxes that are compared in one go
-MOST_REGIONS, FEW_REGIONS = (
-    400_000,
-    20_000,
-)  # boxes of a threshold that are searched at all, and that are whatever the limit is
+# Boxes of a threshold that are searched at all, and that are whatever the limit is.
+MOST_REGIONS, FEW_REGIONS = 400_000, 20_000
 ROUNDING = float(np.finfo(np.float64).eps)
 PROVEN, REFUTED, UNDECIDED = "proven", "refuted", "not decided"
 
@@ -53,14 +51,18 @@ class Verdict:
 
 @dataclass(frozen=True)
 class TreeBoxes:
-    """One tree: its leaves' values for one output, their boxes and the splits between them; `steps` are the smallest and the
-    largest step at each split, None until they were found."""
+    """One tree.
+
+    Attributes
+    ----------
+    values, boxes : of its leaves: values for one output, and the inputs that reach them
+    splits : variable, cut, and where the leaves of the left part begin, those of the right, and end
+    steps : the smallest and the largest step at each split, None until they were found
+    """
 
     values: Float
     boxes: Boxes
-    splits: NDArray[
-        np.int64
-    ]  # variable, cut, and where the leaves of the left part begin, those of the right, and end
+    splits: NDArray[np.int64]
     steps: Float | None = None
 
 
@@ -112,11 +114,9 @@ class Domain:
 
     def prepare(self, until: float) -> None:
         """Find what every question needs of the trees, for as long as there is time."""
-        try:
+        with suppress(_TimeIsUp):
             for t in range(len(self.numbers)):
                 self._tree(t, until, steps=True)
-        except _TimeIsUp:
-            pass
 
     def _tree(self, t: int, until: float, steps: bool = False) -> TreeBoxes:
         """A tree's boxes, and the steps at its splits; raises where time is up first."""
@@ -209,11 +209,8 @@ class Domain:
             if bound < -tolerance:
                 todo.append((len(parts), bound, cut, tolerance, all(known for *_, known in parts)))
         if not todo:
-            alone = all(
-                (low if sign > 0 else -high) >= -slack[t]
-                for own in by_cut.values()
-                for t, low, high, _ in own
-            )
+            steps = (one for own in by_cut.values() for one in own)
+            alone = all((low if sign > 0 else -high) >= -slack[t] for t, low, high, _ in steps)
             return Verdict(PROVEN, "every tree by itself" if alone else "every threshold")
         todo.sort(key=lambda one: (one[0], one[1]))
         worst, undecided = 0.0, 0
@@ -279,19 +276,16 @@ class Domain:
                     continue
                 inside = tree.boxes.cut(box)
                 there = self.space.possible(inside)
-                regions.append((sign * tree.values[there], inside.take(there)))
-                loose += (
-                    float(regions[-1][0].min(initial=0.0)) if not there.any() else float(regions[-1][0].min())
-                )
+                own = sign * tree.values[there]
+                regions.append((own, inside.take(there)))
+                loose += float(own.min()) if len(own) else 0.0
             known = sign * (seen[0] if sign > 0 else seen[1]) - sign * self.base
             value, finished = loose, False
             if whole:
                 search = Search(self.space, regions, known, until, first_only=False)
-                try:
+                with suppress(_TimeIsUp):
                     best = search.run()
                     value, finished = (min(known, best[0]) if best is not None else known), True
-                except _TimeIsUp:
-                    pass
             found.append((self.base + sign * value, finished))
             until = max(until, time.monotonic() + 0.5 * max(0.0, until - time.monotonic()))
         return found[0][0], found[1][0], found[0][1], found[1][1]

@@ -23,8 +23,10 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,28 +37,20 @@ from icefield.audit.checking import BORDERLINE, FAIL, PASS, Check, Statement, nu
 from icefield.audit.row_steps import has_order
 from icefield.core.effects import Request, compute_effects
 from icefield.data.columns import is_missing_value
-from icefield.errors import InputError, InputTypeError, MissingFileError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, MissingFileError, did_you_mean
 from icefield.statistics.decision import decisions
+from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.audit.result import Audit
     from icefield.core.study import Study
     from icefield.effect import Effect
 
-KEYS = (
-    "direction",
-    "everywhere",
-    "against",
-    "range",
-    "effect",
-    "order",
-    "missing",
-    "disagreement",
-    "never_with",
-    "top",
-)
+KEYS = ("direction", "everywhere", "against", "range", "effect", "order", "missing", "disagreement", "never_with", "top")  # fmt: skip
+ON_CURVES = ("range", "effect", "order", "missing")  # of which the average curve decides
 DIRECTIONS = ("increasing", "decreasing", "flat")
 MISSING = ("lowest", "highest", "within")
+Said = Iterator[tuple[str, ...]]  # expected, found, result, and detail where there is some
 NOISE = 2.0  # standard errors within which a limit on an average is borderline
 MOST_ORDERED = 12  # levels whose order is drafted
 CLOSE = 0.05  # share of a movement within which a rank is borderline
@@ -91,104 +85,74 @@ def read_expectations(given: Any) -> Expectations:
     elif isinstance(given, (str, Path)):
         path = Path(given)
         if not path.is_file():
-            raise MissingFileError(
-                complaint(
-                    "expectations",
-                    "names a file that does not exist",
-                    str(given),
-                    "draft one with `icefield expect MODEL DATA`",
-                )
-            )
+            hint = "draft one with `icefield expect MODEL DATA`"
+            raise MissingFileError.about("expectations", "names a file that does not exist", str(given), hint)
         raw = path.read_bytes()
         source, digest = str(path), hashlib.sha256(raw).hexdigest()
         try:
             document = tomllib.loads(raw.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(complaint("expectations", f"is no TOML: {error}", str(given))) from error
+            raise _wrong(f"is no TOML: {error}", str(given)) from error
     else:
-        raise InputTypeError(complaint("expectations", "must be a file or a mapping", given))
-    for key in document:
-        if key not in ("model", "features"):
-            raise InputError(
-                complaint(
-                    "expectations",
-                    "has a section that is not known",
-                    key,
-                    did_you_mean(key, ["model", "features"]),
-                )
-            )
+        raise InputTypeError.about("expectations", "must be a file or a mapping", given)
+    _check_known(document, ("model", "features"), "has a section that is not known")
     model = dict(document.get("model", {}))
-    for key in model:
-        if key not in ("rows", "scale", "target"):
-            raise InputError(
-                complaint(
-                    "expectations",
-                    "has a key in [model] that is not known",
-                    key,
-                    did_you_mean(key, ["rows", "scale", "target"]),
-                )
-            )
+    _check_known(model, ("rows", "scale", "target"), "has a key in [model] that is not known")
     features = {str(name): dict(own) for name, own in dict(document.get("features", {})).items()}
     for name, own in features.items():
         _check_keys(name, own)
     return Expectations(features, model.pop("rows", {}), model, source, digest)
 
 
+def _wrong(problem: str, given: Any, hint: str | None = None) -> InputError:
+    return InputError.about("expectations", problem, given, hint)
+
+
+def _check_known(given: Iterable[Any], known: Sequence[str], problem: str) -> None:
+    """An error for the first name that is not known."""
+    for name in given:
+        if name not in known:
+            raise _wrong(problem, name, did_you_mean(name, known))
+
+
+def _is_number(value: Any, kinds: Any = (int, float)) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
 def _check_keys(name: str, own: Mapping[str, Any]) -> None:
     """One feature's expectations: known keys, usable values, no contradiction."""
 
     def wrong(key: str, problem: str, hint: str | None = None) -> InputError:
-        return InputError(complaint("expectations", f"of {name!r}: `{key}` {problem}", own[key], hint))
+        return _wrong(f"of {name!r}: `{key}` {problem}", own[key], hint)
 
-    for key in own:
-        if key not in KEYS:
-            raise InputError(
-                complaint(
-                    "expectations", f"of {name!r} has a key that is not known", key, did_you_mean(key, KEYS)
-                )
-            )
-    direction = own.get("direction")
+    _check_known(own, KEYS, f"of {name!r} has a key that is not known")
+    direction, missing, order = own.get("direction"), own.get("missing"), own.get("order")
     if direction is not None and direction not in DIRECTIONS:
         raise wrong("direction", f"must be one of {', '.join(DIRECTIONS)}")
     for key in ("range", "effect"):
         limits = own.get(key)
-        if limits is not None and not (
-            isinstance(limits, list)
-            and len(limits) == 2
-            and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in limits)
-        ):
+        if limits is None:
+            continue
+        if not (isinstance(limits, list) and len(limits) == 2 and all(map(_is_number, limits))):
             raise wrong(key, "must be two numbers", f"write {key} = [0.0, 1.0]")
-        if limits is not None and limits[0] > limits[1]:
+        if limits[0] > limits[1]:
             raise wrong(key, "contradicts itself: the first number is the larger one")
     for key in ("against", "disagreement"):
         value = own.get(key)
-        if value is not None and (
-            isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0
-        ):
+        if value is not None and (not _is_number(value) or value < 0):
             raise wrong(key, "must be a number, 0 or more")
-    if "top" in own and (isinstance(own["top"], bool) or not isinstance(own["top"], int) or own["top"] < 1):
+    if "top" in own and (not _is_number(own["top"], int) or own["top"] < 1):
         raise wrong("top", "must be a whole number, 1 or more")
-    if "order" in own and (
-        not isinstance(own["order"], list)
-        or len(set(map(str, own["order"]))) != len(own["order"])
-        or len(own["order"]) < 2
-    ):
+    if "order" in own and not (isinstance(order, list) and len(set(map(str, order))) == len(order) >= 2):
         raise wrong("order", "must list two or more different levels")
-    missing = own.get("missing")
-    if (
-        missing is not None
-        and missing not in MISSING
-        and not (isinstance(missing, Mapping) and set(missing) == {"like"})
-    ):
+    is_like = isinstance(missing, Mapping) and set(missing) == {"like"}
+    if missing is not None and missing not in MISSING and not is_like:
         raise wrong("missing", 'must be "lowest", "highest", "within" or { like = a value }')
     if "never_with" in own and name in list(own["never_with"]):
         raise wrong("never_with", "names the feature itself")
-    if "order" in own and direction in ("increasing", "decreasing"):
-        raise wrong(
-            "order",
-            f"contradicts direction = {direction!r}: levels have an order of their own",
-            "keep one of them",
-        )
+    if "order" in own and direction in DIRECTIONS[:2]:
+        problem = f"contradicts direction = {direction!r}: levels have an order of their own"
+        raise wrong("order", problem, "keep one of them")
     if direction == "flat":
         if "top" in own:
             raise wrong("top", "contradicts direction = 'flat': what does nothing moves nothing")
@@ -196,7 +160,7 @@ def _check_keys(name: str, own: Mapping[str, Any]) -> None:
             raise wrong("effect", "contradicts direction = 'flat'")
     if own.get("effect") and own.get("range") and own["effect"][0] > own["range"][1] - own["range"][0]:
         raise wrong("effect", "contradicts `range`: an effect of that size does not fit into it")
-    if own.get("everywhere") and direction not in ("increasing", "decreasing"):
+    if own.get("everywhere") and direction not in DIRECTIONS[:2]:
         raise wrong("everywhere", "needs direction = 'increasing' or 'decreasing'")
 
 
@@ -207,36 +171,21 @@ def rows_about(study: Study, rows: Mapping[str, Any]) -> Any:
     table = study.sample.table
     keep = np.ones(table.n_rows, bool)
     for name, wanted in rows.items():
-        if not table.has(name):
-            raise InputError(
-                complaint(
-                    "expectations",
-                    "is about rows by a column that X does not have",
-                    name,
-                    did_you_mean(name, table.names),
-                )
-            )
+        _check_known([name], table.names, "is about rows by a column that X does not have")
         column = table.column(name)
         if isinstance(wanted, Mapping):
             numbers = column.to_float()
             for key, limit in wanted.items():
                 if key not in ("at_least", "at_most"):
-                    raise InputError(
-                        complaint(
-                            "expectations",
-                            f"of rows by {name!r} has a key that is not known",
-                            key,
-                            "write at_least or at_most",
-                        )
+                    raise _wrong(
+                        f"of rows by {name!r} has a key that is not known", key, "write at_least or at_most"
                     )
                 keep &= numbers >= limit if key == "at_least" else numbers <= limit
             continue
         values = wanted if isinstance(wanted, list) else [wanted]
         keep &= np.isin(np.array([str(v) for v in column.values.tolist()]), [str(v) for v in values])
     if not keep.any():
-        raise InputError(
-            complaint("expectations", "is about no row at all", dict(rows), "look at `rows` in [model]")
-        )
+        raise _wrong("is about no row at all", dict(rows), "look at `rows` in [model]")
     return np.flatnonzero(keep)
 
 
@@ -246,37 +195,16 @@ class _Held:
     def __init__(self, study: Study, wanted: Expectations, rows: Any, seconds: float) -> None:
         self.study, self.wanted, self.rows, self.seconds = study, wanted, rows, seconds
         names = [str(c) for c in study.model.columns]
-        self.labels: dict[str, Any] = {}
-        for name in wanted.features:
-            if name not in names:
-                raise InputError(
-                    complaint(
-                        "expectations",
-                        "is about a feature the model does not have",
-                        name,
-                        did_you_mean(name, names),
-                    )
-                )
-            self.labels[name] = study.model.columns[names.index(name)]
+        _check_known(wanted.features, names, "is about a feature the model does not have")
+        self.labels = {name: study.model.columns[names.index(name)] for name in wanted.features}
         for name, own in wanted.features.items():
             feature = study.feature(self.labels[name])
-            if own.get("direction") in ("increasing", "decreasing") and not has_order(feature):
-                raise InputError(
-                    complaint("expectations", f"of {name!r}: `direction` is for numbers; this is {feature.kind}", own["direction"],
-                              "write order = [...] with its levels, lowest first")
-                )  # fmt: skip
-            for other in own.get("never_with", ()):
-                if other not in names:
-                    raise InputError(
-                        complaint(
-                            "expectations",
-                            f"of {name!r}: `never_with` names a feature the model does not have",
-                            other,
-                            did_you_mean(other, names),
-                        )
-                    )
+            if own.get("direction") in DIRECTIONS[:2] and not has_order(feature):
+                raise _wrong(f"of {name!r}: `direction` is for numbers; this is {feature.kind}", own["direction"],
+                             "write order = [...] with its levels, lowest first")  # fmt: skip
+            others = own.get("never_with", ())
+            _check_known(others, names, f"of {name!r}: `never_with` names a feature the model does not have")
         self._effects: dict[Any, Effect] = {}
-        self._decisions: Any = None
         # About one output where `target` names it, else directions of all of them and the first one's curves.
         target = wanted.settings.get("target")
         names = [str(o) for o in study.model.outputs]
@@ -285,170 +213,110 @@ class _Held:
         self.audit: Audit | None = None
 
     def statements(self) -> list[Statement]:
-        directed = {
-            n: own["direction"]
-            for n, own in self.wanted.features.items()
-            if own.get("direction") in DIRECTIONS[:2]
-        }
-        flat = [n for n, own in self.wanted.features.items() if own.get("direction") == "flat"]
-        asked = [self.labels[n] for n in (*directed, *flat)]
+        features = self.wanted.features.items()
+        directed = {self.labels[n]: own["direction"] for n, own in features if own.get("direction")}
+        asked = sorted(directed, key=lambda label: directed[label] == "flat")
+        rising, falling = ([label for label in asked if directed[label] == way] for way in DIRECTIONS[:2])
         if asked:
             self.audit = audit(
-                self.study, asked, increasing=[self.labels[n] for n, d in directed.items() if d == "increasing"],
-                decreasing=[self.labels[n] for n, d in directed.items() if d == "decreasing"], declared=False,
-                everywhere=any(own.get("everywhere") for own in self.wanted.features.values()), seconds=self.seconds, rows=self.rows,
+                self.study, asked, increasing=rising, decreasing=falling, declared=False,
+                everywhere=any(own.get("everywhere") for _, own in features), seconds=self.seconds, rows=self.rows,
             )  # fmt: skip
-        found = []
-        for name, own in sorted(self.wanted.features.items()):
-            for key in KEYS:
-                if key in own and key not in ("against",):
-                    found += getattr(self, f"_{key}")(name, own)
-        return found
+        return [
+            Statement(name, key, *said)
+            for name, own in sorted(features)
+            for key in KEYS
+            if key in own and key != "against"
+            for said in getattr(self, f"_{key}")(name, own)
+        ]
 
     # --- from the audit ------------------------------------------------------------------------
-
-    def _rows_of(self, name: str) -> list[int]:
-        assert self.audit is not None
-        return [
-            i
-            for i, (label, output) in enumerate(
-                zip(self.audit["feature"].tolist(), self.audit["output"].tolist())
-            )
-            if label == self.labels[name] and self._is_meant(output)
-        ]
 
     def _is_meant(self, output: Any) -> bool:
         return self.only is None or output == self.only
 
-    def _direction(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
-        audit = self.audit
+    def _direction(self, name: str, own: Mapping[str, Any]) -> Said:
+        audit, label = self.audit, self.labels[name]
         assert audit is not None
         allowed, direction = float(own.get("against", 0.0)), own["direction"]
-        places = self._rows_of(name)
+        cases = enumerate(zip(audit["feature"].tolist(), audit["output"].tolist()))
+        places = [i for i, (own_label, output) in cases if own_label == label and self._is_meant(output)]
         column = "jump" if direction == "flat" else "against"
         worst = max(float(audit[column][i]) for i in places)
         expected = direction + (f", steps against it up to {number(allowed)}" if allowed else "")
         if worst <= allowed:
-            exact = audit["method"][places[0]]
-            return [Statement(name, "direction", expected, f"holds at {exact}", PASS)]
+            yield expected, f"holds at {audit['method'][places[0]]}", PASS
+            return
         rows = audit.jumps if direction == "flat" else audit.examples
-        detail = "; ".join(
-            str(one) for one in rows if one.feature == self.labels[name] and self._is_meant(one.output)
-        )
+        detail = "; ".join(str(one) for one in rows if one.feature == label and self._is_meant(one.output))
         what = "predictions change" if direction == "flat" else "a step against it"
-        return [Statement(name, "direction", expected, f"{what} of {number(worst)}", FAIL, detail)]
+        yield expected, f"{what} of {number(worst)}", FAIL, detail
 
-    def _everywhere(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
-        audit = self.audit
-        if not own["everywhere"] or audit is None:
-            return []
-        answers = [
-            e
-            for e in audit.everywhere
-            if e.feature == self.labels[name] and e.direction == own["direction"] and self._is_meant(e.output)
-        ]
-        if not answers:
-            return [
-                Statement(
-                    name, "everywhere", own["direction"], "not decided: the model is not read as trees", FAIL
-                )
-            ]
-        allowed = float(own.get("against", 0.0))
-        found = []
+    def _everywhere(self, name: str, own: Mapping[str, Any]) -> Said:
+        if not own["everywhere"] or self.audit is None:
+            return
+        about, allowed = (self.labels[name], own["direction"]), float(own.get("against", 0.0))
+        answers = [e for e in self.audit.everywhere if (e.feature, e.direction) == about and self._is_meant(e.output)]  # fmt: skip
         for one in answers:
             good = one.answer == "proven" or (np.isfinite(one.bound) and one.bound <= allowed)
             result = PASS if good else FAIL if one.answer == "refuted" else BORDERLINE
-            found.append(
-                Statement(
-                    name,
-                    "everywhere",
-                    f"{own['direction']} for every input",
-                    f"{one.answer}: {one.how}",
-                    result,
-                    str(one.example or ""),
-                )
-            )
-        return found
+            yield f"{own['direction']} for every input", f"{one.answer}: {one.how}", result, str(one.example or "")  # fmt: skip
+        if not answers:
+            yield own["direction"], "not decided: the model is not read as trees", FAIL
 
     # --- from average curves -------------------------------------------------------------------
 
-    def effect(self, label: Any) -> Effect:
+    def _curve(self, name: str) -> tuple[Effect, Float, Float]:
+        """A feature's effect, the average curve of the output it is about, and within which error that is known."""
         if not self._effects:
-            names = [
-                n
-                for n, own in self.wanted.features.items()
-                if {"range", "effect", "order", "missing"} & set(own)
-            ]
-            features = [self.study.feature(self.labels[n]) for n in names]
-            made = compute_effects(
-                self.study, Request(sets=[(f,) for f in features], spread=True, rows=self.rows)
-            )
-            self._effects = {f.label: e for f, e in zip(features, made)}
-        return self._effects[label]
-
-    def _range(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
-        effect, (low, high) = self.effect(self.labels[name]), own["range"]
+            asked = [n for n, own in self.wanted.features.items() if not own.keys().isdisjoint(ON_CURVES)]
+            features = [self.study.feature(self.labels[n]) for n in asked]
+            request = Request(sets=[(f,) for f in features], spread=True, rows=self.rows)
+            self._effects = dict(zip(asked, compute_effects(self.study, request)))
+        effect = self._effects[name]
         average = effect.average[self.output]
-        error = np.zeros_like(average) if effect.se is None else NOISE * np.nan_to_num(effect.se[self.output])
+        if effect.se is None:
+            return effect, average, np.zeros_like(average)
+        return effect, average, NOISE * np.nan_to_num(effect.se[self.output])
+
+    def _range(self, name: str, own: Mapping[str, Any]) -> Said:
+        (effect, average, error), (low, high) = self._curve(name), own["range"]
         beyond = np.maximum(average - high, low - average)
         place = int(beyond.argmax())
-        outside = bool(beyond[place] > 0)
-        result = PASS if not outside else BORDERLINE if beyond[place] <= error[place] else FAIL
-        where = f"{number(average[place])} at {effect.grid[0][place]}" if outside else ""
-        return [
-            Statement(
-                name,
-                "range",
-                f"{low} to {high}",
-                f"{number(average.min())} to {number(average.max())}",
-                result,
-                where,
-            )
-        ]
+        worst = max(0.0, float(beyond[place]))
+        where = f"{number(average[place])} at {effect.grid[0][place]}" if worst else ""
+        ends = f"{number(average.min())} to {number(average.max())}"
+        yield f"{low} to {high}", ends, _within(worst, float(error[place])), where
 
-    def _effect(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
-        effect, (low, high) = self.effect(self.labels[name]), own["effect"]
-        size = float(np.ptp(effect.average[self.output]))
-        error = 0.0 if effect.se is None else NOISE * float(np.nan_to_num(effect.se[self.output]).max())
-        beyond = max(size - high, low - size)
-        result = PASS if beyond <= 0 else BORDERLINE if beyond <= error else FAIL
-        return [Statement(name, "effect", f"{low} to {high}", number(size), result)]
+    def _effect(self, name: str, own: Mapping[str, Any]) -> Said:
+        (_, average, error), (low, high) = self._curve(name), own["effect"]
+        size = float(np.ptp(average))
+        yield f"{low} to {high}", number(size), _within(max(size - high, low - size), float(error.max()))
 
-    def _order(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
-        effect = self.effect(self.labels[name])
+    def _order(self, name: str, own: Mapping[str, Any]) -> Said:
+        effect, average, error = self._curve(name)
         at = {str(v): i for i, v in enumerate(effect.grid[0].tolist())}
         wanted = [str(v) for v in own["order"]]
-        gone = [v for v in wanted if v not in at]
+        expected, gone = " < ".join(wanted), [v for v in wanted if v not in at]
         if gone:
-            return [
-                Statement(name, "order", " < ".join(wanted), f"no level {', '.join(gone)} in the data", FAIL)
-            ]
-        values = [float(effect.average[self.output][at[v]]) for v in wanted]
-        errors = [
-            0.0 if effect.se is None else float(np.nan_to_num(effect.se[self.output][at[v]])) for v in wanted
-        ]
-        drops = [
-            (values[i] - values[i + 1], NOISE * float(np.hypot(errors[i], errors[i + 1])), i)
-            for i in range(len(values) - 1)
-        ]
-        worst = max(drops)
-        result = PASS if worst[0] <= 0 else BORDERLINE if worst[0] <= worst[1] else FAIL
-        found = " < ".join(sorted(wanted, key=lambda v: values[wanted.index(v)]))
-        detail = (
-            ""
-            if result == PASS
-            else f"{wanted[worst[2]]} lies {number(worst[0])} above {wanted[worst[2] + 1]}"
+            yield expected, f"no level {', '.join(gone)} in the data", FAIL
+            return
+        values = {v: float(average[at[v]]) for v in wanted}
+        drop, noise, i = max(
+            (values[a] - values[b], float(np.hypot(error[at[a]], error[at[b]])), i)
+            for i, (a, b) in enumerate(pairwise(wanted))
         )
-        return [Statement(name, "order", " < ".join(wanted), found, result, detail)]
+        result = _within(drop, noise)
+        detail = "" if result == PASS else f"{wanted[i]} lies {number(drop)} above {wanted[i + 1]}"
+        yield expected, " < ".join(sorted(wanted, key=values.__getitem__)), result, detail
 
-    def _missing(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
-        effect, wanted = self.effect(self.labels[name]), own["missing"]
+    def _missing(self, name: str, own: Mapping[str, Any]) -> Said:
+        (effect, average, error), wanted = self._curve(name), own["missing"]
         gone = np.array([is_missing_value(v) for v in effect.grid[0].tolist()])
         text = wanted if isinstance(wanted, str) else f"like {wanted['like']}"
         if not gone.any():
-            return [Statement(name, "missing", text, "no value is missing in the data", BORDERLINE)]
-        average = effect.average[self.output]
-        error = 0.0 if effect.se is None else NOISE * float(np.nan_to_num(effect.se[self.output]).max())
+            yield text, "no value is missing in the data", BORDERLINE
+            return
         there, numbers = float(average[gone][0]), average[~gone]
         low, high = float(numbers.min()), float(numbers.max())
         if isinstance(wanted, Mapping):
@@ -461,40 +329,27 @@ class _Held:
             beyond = abs(there - float(numbers[same[0]])) if len(same) else np.inf
             beyond -= 0.05 * (high - low)
         else:
-            beyond = {
-                "lowest": there - low,
-                "highest": high - there,
-                "within": max(low - there, there - high),
-            }[wanted]
-            beyond -= 1e-9 * (abs(low) + abs(high))
-        result = PASS if beyond <= 0 else BORDERLINE if beyond <= error else FAIL
-        return [
-            Statement(
-                name,
-                "missing",
-                text,
-                f"{number(there)} where numbers give {number(low)} to {number(high)}",
-                result,
-            )
-        ]
+            ways = {"lowest": there - low, "highest": high - there, "within": max(low - there, there - high)}
+            beyond = ways[wanted] - 1e-9 * (abs(low) + abs(high))
+        found = f"{number(there)} where numbers give {number(low)} to {number(high)}"
+        yield text, found, _within(beyond, float(error.max()))
 
     # --- from decisions and paths --------------------------------------------------------------
 
-    @property
+    @cached_property
     def decisions(self) -> Any:
-        if self._decisions is None:
-            self._decisions = decisions(self.study, rows=self.rows)
-        return self._decisions
+        return decisions(self.study, rows=self.rows)
 
-    def _disagreement(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+    def _disagreement(self, name: str, own: Mapping[str, Any]) -> Said:
         found = self.decisions[self.labels[name]].reading.heterogeneity
         if found is None:
-            return [Statement(name, "disagreement", f"at most {own['disagreement']}", "unknown", BORDERLINE)]
+            yield f"at most {own['disagreement']}", "unknown", BORDERLINE
+            return
         limit = float(own["disagreement"])
         result = PASS if found <= limit else BORDERLINE if found <= limit * (1 + CLOSE) else FAIL
-        return [Statement(name, "disagreement", f"at most {limit}", number(found), result)]
+        yield f"at most {limit}", number(found), result
 
-    def _top(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+    def _top(self, name: str, own: Mapping[str, Any]) -> Said:
         order = list(self.decisions)
         rank, limit = order.index(self.labels[name]) + 1, own["top"]
         result = PASS if rank <= limit else FAIL
@@ -502,43 +357,33 @@ class _Held:
             edge = self.decisions[order[min(limit, len(order)) - 1]].movement
             mine = self.decisions[self.labels[name]].movement
             result = BORDERLINE if edge and mine >= edge * (1 - CLOSE) else FAIL
-        return [
-            Statement(
-                name,
-                "top",
-                f"among the first {limit}",
-                f"place {rank}",
-                result,
-                "first: " + ", ".join(map(str, order[:limit])),
-            )
-        ]
+        first = "first: " + ", ".join(map(str, order[:limit]))
+        yield f"among the first {limit}", f"place {rank}", result, first
 
-    def _never_with(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+    def _never_with(self, name: str, own: Mapping[str, Any]) -> Said:
         from icefield.audit.structure import structure_of
+        from icefield.statistics.interactions import interactions
 
-        trees, found = self.study.plan.trees, []
+        trees, columns = self.study.plan.trees, self.study.model.columns
         if trees is not None:
-            apart = {
-                frozenset(map(str, pair))
-                for pair in structure_of(trees, self.study.model.columns).never_together()
-            }
-            used = set(map(str, structure_of(trees, self.study.model.columns).used))
+            structure = structure_of(trees, columns)
+            apart = {frozenset(map(str, pair)) for pair in structure.never_together()}
+            used = set(map(str, structure.used))
             for other in own["never_with"]:
                 fine = frozenset((name, other)) in apart or name not in used or other not in used
                 text = "never on one path (raw scale)" if fine else "some path splits on both"
-                found.append(Statement(name, "never_with", other, text, PASS if fine else FAIL))
-            return found
-        from icefield.statistics.interactions import interactions
-
+                yield other, text, PASS if fine else FAIL
+            return
         for other in own["never_with"]:
-            position = [str(c) for c in self.study.model.columns].index(other)
-            table = interactions(self.study, [self.labels[name], self.study.model.columns[position]])
+            table = interactions(self.study, [self.labels[name], columns[[*map(str, columns)].index(other)]])
             strength = float(np.nanmax(table["strength"][table["order"] == 2]))
             result = PASS if strength <= 1e-6 else BORDERLINE if strength <= 0.02 else FAIL
-            found.append(
-                Statement(name, "never_with", other, f"interaction of {number(strength)} on a sample", result)
-            )
-        return found
+            yield other, f"interaction of {number(strength)} on a sample", result
+
+
+def _within(beyond: float, error: float) -> str:
+    """What is said of a limit that is passed by so much, where that is known within an error."""
+    return PASS if beyond <= 0 else BORDERLINE if beyond <= error else FAIL
 
 
 def check_expectations(study: Study, given: Any, seconds: float = 10.0) -> Check:
@@ -557,24 +402,12 @@ def check_expectations(study: Study, given: Any, seconds: float = 10.0) -> Check
         raise InputError("There are no rows to check the model on. Hint: give X with at least one row.")
     scale = wanted.settings.get("scale")
     if scale is not None and scale != study.model.scale:
-        raise InputError(
-            complaint(
-                "expectations",
-                f"are about scale {scale!r}, and the Explainer answers on {study.model.scale!r}",
-                scale,
-                f"write scale={scale!r}",
-            )
-        )
+        problem = f"are about scale {scale!r}, and the Explainer answers on {study.model.scale!r}"
+        raise _wrong(problem, scale, f"write scale={scale!r}")
     target = wanted.settings.get("target")
-    if target is not None and str(target) not in [str(o) for o in study.model.outputs]:
-        raise InputError(
-            complaint(
-                "expectations",
-                f"are about the output {target!r}, which is not asked for here",
-                target,
-                did_you_mean(target, study.model.outputs),
-            )
-        )
+    if target is not None and str(target) not in map(str, study.model.outputs):
+        problem = f"are about the output {target!r}, which is not asked for here"
+        raise _wrong(problem, target, did_you_mean(target, study.model.outputs))
     rows = rows_about(study, wanted.rows)
     held = _Held(study, wanted, rows, seconds)
     statements = held.statements()
@@ -676,8 +509,3 @@ def _toml(text: str) -> str:
 
 def _key(text: str) -> str:
     return text if text and all(c.isascii() and (c.isalnum() or c in "_-") for c in text) else _toml(text)
-
-
-def feature_names(columns: Sequence[Any]) -> list[str]:
-    """Columns as TOML spells them."""
-    return [str(c) for c in columns]

@@ -9,6 +9,7 @@ cells, or a set of levels, for every variable.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from icefield.core.question import Axis
 from icefield.data.columns import NUMERIC_KINDS
-from icefield.data.grid import Grid
+from icefield.data.grid import Grid, with_missing_last
 from icefield.errors import EngineError
 from icefield.forest.form import ZERO_THRESHOLD, Forest
 from icefield.typing import Float
@@ -85,12 +86,8 @@ class Boxes:
     @staticmethod
     def joined(parts: Sequence[Boxes]) -> Boxes:
         """Boxes one after another."""
-        return Boxes(
-            np.concatenate([one.low for one in parts]),
-            np.concatenate([one.high for one in parts]),
-            np.concatenate([one.missing for one in parts]),
-            np.concatenate([one.levels for one in parts]),
-        )
+        columns = zip(*((one.low, one.high, one.missing, one.levels) for one in parts))
+        return Boxes(*map(np.concatenate, columns))
 
 
 class InputSpace:
@@ -138,15 +135,11 @@ class InputSpace:
 
     def possible(self, boxes: Boxes) -> NDArray[np.bool_]:
         """Which boxes hold an input at all."""
-        return np.asarray(self.overlaps(boxes).all(axis=1), bool)
-
-    def overlaps(self, boxes: Boxes) -> NDArray[np.bool_]:
-        """Of every box and variable, whether anything is left of it."""
         there = (boxes.low < boxes.high) | boxes.missing
         for v in np.flatnonzero(~self.is_interval).tolist():
             words = boxes.levels[:, self.word_start[v] : self.word_start[v + 1]]
             there[:, v] = (words != 0).any(axis=1)
-        return there
+        return np.asarray(there.all(axis=1), bool)
 
     def splits_of(self, conditions: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The variable of every condition, and its cut; -1 for sets of levels."""
@@ -255,21 +248,15 @@ def space_of(study: Study, trees: TreeModel) -> InputSpace:
     """
     table = study.rows.head.select(study.model.columns)
     forest, encode = trees.forest, study.plan.engine.parts.get("tree model", trees)
-    used = set(
-        np.unique(
-            forest.condition_column[np.unique(forest.node_condition[forest.node_condition >= 0])]
-        ).tolist()
-    )
-    shared: dict[int, int] = {}
-    for columns in trees.drives.values():
-        for column in columns:
-            shared[column] = shared.get(column, 0) + 1
+    conditions = np.unique(forest.node_condition[forest.node_condition >= 0])
+    used = set(forest.condition_column[conditions].tolist())
+    shared = Counter(column for columns in trees.drives.values() for column in columns)
     variables: list[Variable] = []
     for name in study.model.columns:
         columns = tuple(c for c in trees.drives.get(name, ()) if c in used)
         if not columns or any(shared[c] > 1 for c in columns):
             continue
-        made = _variable(study, encode, table, name, columns)
+        made = _variable(study, encode, forest, table, name, columns)
         if made is not None:
             variables.append(made)
     taken = {c for v in variables for c in v.columns}
@@ -277,7 +264,9 @@ def space_of(study: Study, trees: TreeModel) -> InputSpace:
     return InputSpace(trees, variables)
 
 
-def _variable(study: Study, encode: Any, table: Any, name: Any, columns: tuple[int, ...]) -> Variable | None:
+def _variable(
+    study: Study, encode: Any, forest: Forest, table: Any, name: Any, columns: tuple[int, ...]
+) -> Variable | None:
     """A column of the frame as a variable; None where its values cannot be listed."""
     feature = study.feature(name)
     column = study.column(feature)
@@ -287,46 +276,30 @@ def _variable(study: Study, encode: Any, table: Any, name: Any, columns: tuple[i
         found = encode.encode(table.take(np.zeros(1, np.intp)).crossed(axis.points))
         return np.asarray(found, np.float64)[:, list(columns)]
 
-    statistics = study.rows.statistics
+    def listed(grid: Grid) -> NDArray[Any]:
+        rows = study.rows
+        (found,), _ = rows.statistics.grids(
+            (feature,), grid, lambda one: study.plan.thresholds(one, rows.head)
+        )
+        return found
+
     if column.kind in NUMERIC_KINDS:
         try:
-            (values,), _ = statistics.grids(
-                (feature,),
-                Grid("thresholds", missing="hide"),
-                lambda one: study.plan.thresholds(one, study.rows.head),
-            )
+            values = listed(Grid("thresholds", missing="hide"))
         except (EngineError, TypeError):
             return None
-        seen = encoded(values)
-        if (
-            len(columns) == 1
-            and not _is_odd(study, columns[0])
-            and not np.isnan(seen).any()
-            and (np.diff(seen[:, 0]) > 0).all()
-        ):
-            return Variable(name, columns, values, seen, True, column.any_missing)
     elif column.kind == "boolean":
         values = np.array([False, True])
-        seen = encoded(values)
-        if len(columns) == 1 and not _is_odd(study, columns[0]) and seen[0, 0] < seen[1, 0]:
-            return Variable(name, columns, values, seen, True, column.any_missing)
     else:
-        (values,), _ = statistics.grids((feature,), Grid("distinct", missing="hide"), lambda one: np.empty(0))
+        values = listed(Grid("distinct", missing="hide"))
+    if column.kind in (*NUMERIC_KINDS, "boolean") and len(columns) == 1:
+        seen, own = encoded(values), forest.condition_column == columns[0]
+        by_sets = (forest.condition_set[own] >= 0).any() or forest.condition_zero_missing[own].any()
+        if not by_sets and not np.isnan(seen).any() and (np.diff(seen[:, 0]) > 0).all():
+            return Variable(name, columns, values, seen, True, column.any_missing)
     if column.any_missing:
-        from icefield.data.grid import with_missing_last
-
         values = with_missing_last(values)
     return Variable(name, columns, values, encoded(values), False, False)
-
-
-def _is_odd(study: Study, column: int) -> bool:
-    """Whether an input is split by sets of codes, or zero counts as missing there."""
-    trees = study.plan.trees
-    forest = None if trees is None else trees.forest
-    if forest is None:
-        return True
-    own = forest.condition_column == column
-    return bool((forest.condition_set[own] >= 0).any() or forest.condition_zero_missing[own].any())
 
 
 def _bare(forest: Forest, column: int) -> Variable:
@@ -344,20 +317,12 @@ def _bare(forest: Forest, column: int) -> Variable:
     if not len(sets) and not forest.condition_zero_missing[own].any():
         cells = np.concatenate([thresholds, beyond])
         return Variable(None, (column,), np.empty(0), cells[:, None], True, True)
-    zero = [
-        -ZERO_THRESHOLD,
-        0.0,
-        np.nextafter(-ZERO_THRESHOLD, -np.inf),
-        np.nextafter(ZERO_THRESHOLD, np.inf),
-        np.nan,
-    ]
-    cells = np.unique(np.concatenate([values, zero]))
+    below, above = np.nextafter(-ZERO_THRESHOLD, -np.inf), np.nextafter(ZERO_THRESHOLD, np.inf)
+    cells = np.unique(np.concatenate([values, [below, -ZERO_THRESHOLD, 0.0, above, np.nan]]))
     return Variable(None, (column,), np.empty(0), cells[:, None], False, False)
 
 
-def input_in(
-    space: InputSpace, box: Boxes, rows: Float, tables: Any = None
-) -> tuple[int, dict[Any, Any], bool]:
+def input_in(space: InputSpace, box: Boxes, rows: Float) -> tuple[int, dict[Any, Any], bool]:
     """The row that is nearest to a box, and what has to be changed of it to be inside.
 
     Parameters
@@ -387,28 +352,20 @@ def input_in(
         outside[:, v] = ~same
     count = outside.sum(axis=1)
     row = int(count.argmin())
-    changes, named = {}, True
-    for v in np.flatnonzero(outside[row]).tolist():
-        variable = space.variables[v]
-        if variable.name is None:
-            named = False
-            continue
-        changes[variable.name] = (
-            variable.values[_cell_in(space, box, v, rows[row])] if _has_cell(box, v, space) else None
-        )
-    return row, changes, named
+    moved = np.flatnonzero(outside[row]).tolist()
+    names = [space.variables[v].name for v in moved]
+    changes = {name: _value_in(space, box, v, rows[row]) for v, name in zip(moved, names) if name is not None}
+    return row, changes, None not in names
 
 
-def _has_cell(box: Boxes, v: int, space: InputSpace) -> bool:
-    return not space.is_interval[v] or bool(box.low[0, v] < box.high[0, v])
-
-
-def _cell_in(space: InputSpace, box: Boxes, v: int, row: Float) -> int:
-    """The cell of a box that is nearest to a row's own value."""
+def _value_in(space: InputSpace, box: Boxes, v: int, row: Float) -> Any:
+    """The value of a box's cell that is nearest to a row's own value; None where it holds only missing ones."""
     variable = space.variables[v]
     if not variable.is_interval:
         words = box.levels[0, space.word_start[v] : space.word_start[v + 1]]
-        return int(np.flatnonzero(unpacked_levels(words, variable.size))[0])
+        return variable.values[np.flatnonzero(unpacked_levels(words, variable.size))[0]]
+    if box.low[0, v] >= box.high[0, v]:
+        return None
     own = row[variable.columns[0]]
     cell = 0 if np.isnan(own) else int(np.searchsorted(variable.encoded[:, 0], own, side="left"))
-    return int(np.clip(cell, box.low[0, v], box.high[0, v] - 1))
+    return variable.values[np.clip(cell, box.low[0, v], box.high[0, v] - 1)]

@@ -16,21 +16,9 @@ from icefield.typing import Backend
 
 LevelPairs = Mapping[tuple[Any, Any], tuple[float, float]]
 HIDDEN = (
-    "source",
-    "mean_against",
-    "total_against",
-    "jump",
-    "jump_between",
-    "method",
-    "missing_above",
-    "missing_below",
-    "missing_beyond",
-    "to_missing",
-    "to_missing_most",
-    "from_missing",
-    "from_missing_most",
-    "mean_step",
-)
+    "source", "mean_against", "total_against", "jump", "jump_between", "method", "missing_above", "missing_below", "missing_beyond",
+    "to_missing", "to_missing_most", "from_missing", "from_missing_most", "mean_step",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -213,7 +201,7 @@ class Audit(ResultTable):
         for name in ("between", "jump_between"):
             pairs = found.pop(name).tolist()
             for place, end in enumerate(("from", "to")):
-                label = f"{name}_{end}" if name != "between" else end
+                label = end if name == "between" else f"{name}_{end}"
                 found[label] = labels_column([None if p is None else str(p[place]) for p in pairs])
         return found
 
@@ -235,18 +223,14 @@ class Audit(ResultTable):
                 )
         broken = {(one.feature, one.output, one.direction, one.scale) for one in self.examples}
         for one in self.everywhere:
-            if (
-                one.answer == "refuted"
-                and self._direction(one) == one.direction
-                and (one.feature, one.output, one.direction, one.scale) not in broken
-            ):
+            asked = (one.feature, one.output, one.direction, one.scale)
+            if one.answer == "refuted" and self._direction(one) == one.direction and asked not in broken:
                 found.append(
                     f"{one.feature} is not {one.direction} for every input{self._of_scale(one.scale)}: {one.example or one.how}"
                 )
         for paths in self.broken_interactions:
-            found.append(
-                f"{', '.join(map(str, sorted(paths, key=str)))} stand on one path against the declared constraints"
-            )
+            names = ", ".join(map(str, sorted(paths, key=str)))
+            found.append(f"{names} stand on one path against the declared constraints")
         return tuple(found)
 
     @property
@@ -314,26 +298,26 @@ class Audit(ResultTable):
         """Everything as plain values, for JSON."""
         from icefield.audit.plain_values import plain
 
-        rows = [{name: plain(values[i]) for name, values in self.columns.items()} for i in range(len(self))]
+        rows = [{name: values[i] for name, values in self.columns.items()} for i in range(len(self))]
         return {
             "ok": self.ok,
             "failures": list(self.failures),
             "undecided": list(self.undecided),
-            "features": rows,
-            "examples": [plain(one) for one in self.examples],
-            "jumps": [plain(one) for one in self.jumps],
-            "missing_examples": [plain(one) for one in self.missing_examples],
-            "every_input": [plain(one) for one in self.everywhere],
+            "features": plain(rows),
+            "examples": plain(self.examples),
+            "jumps": plain(self.jumps),
+            "missing_examples": plain(self.missing_examples),
+            "every_input": plain(self.everywhere),
             "levels": [
                 {"feature": plain(f), "output": plain(o), "group": plain(group), "pairs": [
                     {"from": plain(a), "to": plain(b), "share_larger": plain(s), "largest": plain(g)} for (a, b), (s, g) in pairs.items()
                 ]} for (f, o, group), pairs in ({(*key, None): v for key, v in self.levels.items()} | dict(self.group_levels)).items()
             ],
-            "flips": [plain(one) for one in self.flips],
-            "never_together": [] if self.structure is None else [[plain(a), plain(b)] for a, b in self.structure.never_together()],
-            "never_used": [] if self.structure is None else [plain(name) for name in self.structure.unused],
-            "broken_interactions": [[plain(n) for n in sorted(one, key=str)] for one in self.broken_interactions],
-            "bounds": [plain(one) for one in self.bounds],
+            "flips": plain(self.flips),
+            "never_together": [] if self.structure is None else plain(self.structure.never_together()),
+            "never_used": [] if self.structure is None else plain(self.structure.unused),
+            "broken_interactions": plain(self.broken_interactions),
+            "bounds": plain(self.bounds),
             "notes": list(self.notes),
             "asked": plain(dict(self.asked)),
         }  # fmt: skip

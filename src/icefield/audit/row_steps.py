@@ -7,8 +7,9 @@ answer says so. Categories have no order: their levels are compared pair by pair
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from icefield.core.step_extremes import StepExtremes, extremes_of_curves
 from icefield.data.columns import ORDERED_KINDS, Column, is_missing_value, object_array
 from icefield.data.features import Feature, column_name
 from icefield.data.grid import Grid
-from icefield.errors import EngineError, InputError, ModelError, complaint, did_you_mean
+from icefield.errors import EngineError, InputError, ModelError, did_you_mean
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
@@ -43,14 +44,8 @@ def model_column(study: Study, asked: Any, parameter: str) -> Any:
     """The model's column that a caller means; an error names the parameter."""
     label = column_name(asked, study.rows.head, parameter)
     if label not in study.model.columns:
-        raise InputError(
-            complaint(
-                parameter,
-                "names a column the model does not use",
-                asked,
-                did_you_mean(asked, study.model.columns),
-            )
-        )
+        hint = did_you_mean(asked, study.model.columns)
+        raise InputError.about(parameter, "names a column the model does not use", asked, hint)
     return label
 
 
@@ -168,8 +163,10 @@ def audit_rows(
     if swept and not _swept(study, swept, block, positions, worst):
         left = found
     for one in left:
-        for start, curves in _curves(study, one, block):
-            part = block.take(np.arange(start, start + curves.shape[1]))
+        axis = one.feature.axis(one.values, block.table)
+        for start, part in _parts(study, block, len(one.values)):
+            question = Question((axis,), spread=False, rows=np.arange(part.n_rows), averaged=False)
+            curves = np.asarray(study.answers([question], Block(part.table))[0].curves)
             if not one.is_ordered:
                 _add_levels(one, curves, part, start, positions, worst)
             else:
@@ -241,26 +238,22 @@ def _swept(
     if walk is None:
         return False
     for part in walk:
-        rows = (
-            block.take(np.arange(part.start, part.stop)) if block.n_rows != part.stop - part.start else block
-        )
+        whole = part.stop - part.start == block.n_rows
+        rows = block if whole else block.take(np.arange(part.start, part.stop))
         for number, one in enumerate(found):
             _add(one, part, number, rows, positions, worst)
     return True
 
 
-def _curves(study: Study, one: FeatureSteps, block: Block) -> Iterator[tuple[int, Float]]:
-    """Curves ``(outputs, rows, points)`` of some rows at a time, with the number of the first."""
+def _parts(study: Study, block: Block, points: int) -> Iterator[tuple[int, Block]]:
+    """Rows whose curves of so many points fit the memory, each part with the number of its first row."""
     size = block.n_rows
     if not study.model.across_rows:
-        per_row = 8 * 6 * len(study.model.outputs) * len(one.values)
+        per_row = 8 * 6 * len(study.model.outputs) * points
         size = max(1, min(size, study.resources.memory // max(1, per_row)))
-    axis = one.feature.axis(one.values, block.table)
     for start in range(0, block.n_rows, size):
-        part = block.take(np.arange(start, min(start + size, block.n_rows))) if size < block.n_rows else block
-        question = Question((axis,), spread=False, rows=np.arange(part.n_rows), averaged=False)
-        (answer,) = study.answers([question], Block(part.table))
-        yield start, np.asarray(answer.curves)
+        stop = min(start + size, block.n_rows)
+        yield start, block if size == block.n_rows else block.take(np.arange(start, stop))
 
 
 def _add(
@@ -290,35 +283,14 @@ def _add(
                 segment.missing_below += float(own @ below)
                 beyond = np.maximum(missing - spread, -missing)[counts].max(initial=0.0)
                 segment.missing_most = max(segment.missing_most, float(beyond))
-        for which, (kept, size) in enumerate(zip(one.worst[output], (sizes[SMALLEST], sizes[LARGEST]))):
-            _keep_worst(one, kept, size, places[which], found.start, positions, worst)
+        for which, kept in zip((SMALLEST, LARGEST), one.worst[output]):
+            ends = partial(_between, one.values, np.maximum(places[which] - 1, 0), places[which])
+            _keep(kept, sizes[which], ends, positions[found.start :], worst)
 
 
-def _keep_worst(
-    one: FeatureSteps,
-    kept: list[Example],
-    sizes: Float,
-    places: NDArray[np.int32],
-    start: int,
-    positions: Positions,
-    worst: int,
-) -> None:
-    """Let the rows with the largest steps stand for all; of steps of one size, the first row does."""
-    bound = abs(kept[-1].size) if len(kept) == worst else 0.0
-    candidates = np.flatnonzero(np.abs(sizes) > bound)
-    if not len(candidates):
-        return
-    order = candidates[np.argsort(-np.abs(sizes[candidates]), kind="stable")[:worst]]
-    found = (
-        Example(
-            int(positions[start + row]),
-            float(sizes[row]),
-            one.values[max(0, places[row] - 1)],
-            one.values[places[row]],
-        )
-        for row in order.tolist()
-    )
-    _keep(kept, found, worst)
+def _between(values: NDArray[Any], starts: Positions, stops: Positions, row: int) -> tuple[Any, Any]:
+    """The grid values between which a row's prediction steps."""
+    return values[starts[row]], values[stops[row]]
 
 
 def _add_levels(
@@ -348,20 +320,18 @@ def _add_levels(
             segment.largest[LARGEST] = max(
                 segment.largest[LARGEST], float(spread[counted > 0].max(initial=0.0))
             )
-        _keep(
-            one.worst[output][1],
-            (
-                Example(int(positions[start + r]), float(spread[r]), one.values[low[r]], one.values[high[r]])
-                for r in np.argsort(-spread, kind="stable")[:worst].tolist()
-                if spread[r] > 0
-            ),
-            worst,
-        )
+        ends = partial(_between, one.values, low, high)
+        _keep(one.worst[output][1], spread, ends, positions[start:], worst)
 
 
-def _keep(kept: list[Example], more: Iterable[Example], worst: int) -> None:
-    """Of examples so far and more of them, the largest; of one size, the first rows."""
-    kept += more
+def _keep(
+    kept: list[Example], sizes: Float, ends: Callable[[int], tuple[Any, Any]], rows: Positions, worst: int
+) -> None:
+    """Let the rows with the largest steps stand for all; of steps of one size, the first row does."""
+    bound = abs(kept[-1].size) if len(kept) == worst else 0.0
+    larger = np.flatnonzero(np.abs(sizes) > bound)
+    order = larger[np.argsort(-np.abs(sizes[larger]), kind="stable")[:worst]]
+    kept += [Example(int(rows[row]), float(sizes[row]), *ends(row)) for row in order.tolist()]
     kept.sort(key=lambda example: (-abs(example.size), example.row))
     del kept[worst:]
 
@@ -372,33 +342,19 @@ def _add_missing(
     """Steps to missing from rows' own values, and from missing to the value nearest to the column's median."""
     if not found:
         return
-    outputs, columns = (
-        len(study.model.outputs),
-        {one.feature.label: study.column(one.feature) for one in found},
-    )
-    middle = {}
+    outputs, middle = len(study.model.outputs), {}
     for one in found:
-        numbers = columns[one.feature.label].values[~columns[one.feature.label].missing]
+        column = study.column(one.feature)
+        numbers = column.values[~column.missing]
         middle[one.feature.label] = np.sort(numbers)[(len(numbers) - 1) // 2]
-    per_row = 8 * 6 * outputs * (1 + 2 * len(found))
-    size = (
-        block.n_rows
-        if study.model.across_rows
-        else max(1, min(block.n_rows, study.resources.memory // per_row))
-    )
-    for start in range(0, block.n_rows, size):
-        part = (
-            block if size >= block.n_rows else block.take(np.arange(start, min(start + size, block.n_rows)))
-        )
+    for start, part in _parts(study, block, 1 + 2 * len(found)):
         every, axes = np.arange(part.n_rows), []
         for one in found:
             ends = object_array([middle[one.feature.label], one.values[-1]])
             values = ends if one.values.dtype == object else ends.astype(one.values.dtype)
             axes.append(one.feature.axis(values, part.table))
-        questions = [
-            Question(own, spread=False, rows=every, averaged=False)
-            for own in ((), *((axis,) for axis in axes))
-        ]
+        sets = [(), *((axis,) for axis in axes)]
+        questions = [Question(one, spread=False, rows=every, averaged=False) for one in sets]
         first, *moved = study.answers(questions, Block(part.table))
         own = np.asarray(first.curves).reshape(outputs, -1)
         for one, answer in zip(found, moved):
@@ -409,18 +365,10 @@ def _add_missing(
                 steps = np.where(column.missing, at_middle - at_missing, at_missing - own[output])
                 steps[np.abs(steps) <= tolerance_of(study) * (np.abs(own[output]) + np.abs(at_missing))] = 0.0
                 _add_missing_steps(one.segments[output], part, column.missing, steps)
-                _keep(
-                    kept,
-                    (
-                        Example(int(positions[start + r]), float(steps[r]), *_ends(column, r, one, middle))
-                        for r in np.argsort(-np.abs(steps), kind="stable")[:worst].tolist()
-                        if steps[r] != 0
-                    ),
-                    worst,
-                )
+                _keep(kept, steps, partial(_ends, column, one, middle), positions[start:], worst)
 
 
-def _ends(column: Column, row: int, one: FeatureSteps, middle: Mapping[Any, Any]) -> tuple[Any, Any]:
+def _ends(column: Column, one: FeatureSteps, middle: Mapping[Any, Any], row: int) -> tuple[Any, Any]:
     """The values between which a row's prediction steps, of which one is missing."""
     if column.missing[row]:
         return one.values[-1], middle[one.feature.label]

@@ -19,9 +19,9 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,15 +29,14 @@ from icefield.audit.checking import FAIL, PASS, Check, Statement, number
 from icefield.core.prediction_level import prediction_level
 from icefield.core.question import Question
 from icefield.core.rows import Block
+from icefield.core.study import Study
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, is_missing_value, object_array
 from icefield.data.grid import Grid
 from icefield.effect.whole_files import written_beside
-from icefield.errors import InputError, MissingFileError, complaint
+from icefield.errors import InputError, MissingFileError
+from icefield.models.model import read_model
 from icefield.sampling import choose_rows
 from icefield.typing import Float, Positions
-
-if TYPE_CHECKING:
-    from icefield.core.study import Study
 
 FORMAT = 1
 POINTS = 20
@@ -68,31 +67,19 @@ def snapshot(study: Study, path: str | Path, refits: Any = None) -> Path:
     """Write a model's effects to a folder; see `icefield.Explainer.snapshot`."""
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
-        raise InputError(
-            complaint("path", "is a file; a snapshot is a folder", str(path), 'write "effects/"')
-        )
-    before = read(folder) if (folder / "model.json").is_file() else None
-    if before is not None and not _is_same_kind(study, before[0]):
-        before = None
-    now = _written(study, None if before is None else before[1])
-    unit = _unit(study)
+        raise InputError.about("path", "is a file; a snapshot is a folder", str(path), 'write "effects/"')
+    known, before = read(folder) if (folder / "model.json").is_file() else ({}, {})
+    if known and not _is_same_kind(study, known):
+        known, before = {}, {}
+    now = _written(study, before)
+    unit = float(np.max(prediction_level(study).std, initial=0.0)) or 1.0  # of the output that differs most
     tolerances = _tolerances(study, now, refits, unit)
-    if before is not None:
+    if known:
         if refits is None:
-            tolerances = before[0]["tolerance"] | {
-                k: v for k, v in tolerances.items() if k not in before[0]["tolerance"]
-            }
-        now = {name: _kept(name, one, before[1].get(name), tolerances) for name, one in now.items()}
-        unit = float(before[0]["unit"])
-    said = (
-        "stated"
-        if refits is None and before is None
-        else "refits"
-        if refits is not None
-        else before[0]["tolerance_from"]
-        if before
-        else "stated"
-    )
+            tolerances |= known["tolerance"]
+        now = {name: _kept(name, one, before.get(name), tolerances) for name, one in now.items()}
+        unit = float(known["unit"])
+    said = "refits" if refits is not None else known.get("tolerance_from", "stated")
     head = {
         "format": FORMAT, "kind": study.model.kind, "scale": study.model.scale, "outputs": [str(o) for o in study.model.outputs],
         "features": sorted(now), "unit": _rounded(unit, unit), "tolerance_from": said,
@@ -105,7 +92,7 @@ def snapshot(study: Study, path: str | Path, refits: Any = None) -> Path:
             "feature": name, "kind": one.kind, "at": list(one.at),
             **{key: [_rounded(v, unit) for v in values] for key, values in one.quantities.items()},
         })  # fmt: skip
-    for old in set() if before is None else set(before[1]) - set(now):
+    for old in set(before) - set(now):
         (folder / file_name(old)).unlink(missing_ok=True)
     return folder
 
@@ -114,35 +101,24 @@ def read(folder: str | Path) -> tuple[dict[str, Any], dict[str, Written]]:
     """The head of a snapshot, and its features by name."""
     folder = Path(folder)
     if not (folder / "model.json").is_file():
-        raise MissingFileError(
-            complaint(
-                "against",
-                "names no snapshot: it has no model.json",
-                str(folder),
-                "write one with `icefield snapshot MODEL DATA -o effects/`",
-            )
-        )
+        hint = "write one with `icefield snapshot MODEL DATA -o effects/`"
+        raise MissingFileError.about("against", "names no snapshot: it has no model.json", str(folder), hint)
     try:
         head = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         if head.get("format") != FORMAT:
-            raise InputError(
-                complaint(
-                    "against",
-                    f"is a snapshot of format {head.get('format')}, and this version reads {FORMAT}",
-                    str(folder),
-                )
-            )
+            problem = f"is a snapshot of format {head.get('format')}, and this version reads {FORMAT}"
+            raise InputError.about("against", problem, str(folder))
         found = {}
         for name in head["features"]:
             own = json.loads((folder / file_name(name)).read_text(encoding="utf-8"))
             own.pop("feature")
             kind, at = own.pop("kind"), own.pop("at")
             found[name] = Written(kind, tuple(at), {key: tuple(values) for key, values in own.items()})
+    except InputError:
+        raise
     except (OSError, ValueError, KeyError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(
-            complaint("against", f"is a damaged snapshot: {error}", str(folder), "write it again")
+        raise InputError.about(
+            "against", f"is a damaged snapshot: {error}", str(folder), "write it again"
         ) from error
     return head, found
 
@@ -169,80 +145,57 @@ def compare(study: Study, against: str | Path) -> Check:
     if study.sample.n_rows == 0:
         raise InputError("There are no rows to compare the model on. Hint: give X with at least one row.")
     if not _is_same_kind(study, head):
-        raise InputError(
-            complaint("against", "is a snapshot of another kind of model", str(against),
-                      f"it has {head['kind']} {head['outputs']} on scale {head['scale']!r}, this one is {study.model.kind} "
-                      f"{[str(o) for o in study.model.outputs]} on {study.model.scale!r}")
-        )  # fmt: skip
+        raise InputError.about("against", "is a snapshot of another kind of model", str(against),
+                            f"it has {head['kind']} {head['outputs']} on scale {head['scale']!r}, this one is {study.model.kind} "
+                            f"{[str(o) for o in study.model.outputs]} on {study.model.scale!r}")  # fmt: skip
     names = {str(c) for c in study.model.columns}
     lost = [name for name in before if name not in names]
     if lost and len(lost) == len(before):
-        raise InputError(
-            complaint("against", "is a snapshot of other columns: the model has none of them", lost[:5])
+        raise InputError.about(
+            "against", "is a snapshot of other columns: the model has none of them", lost[:5]
         )
-    for name in lost:
-        if study.sample.table.has(name):
-            continue
-        raise InputError(
-            complaint(
-                "against",
-                "has columns that this model and its data do not have",
-                lost,
-                "check the same data, or write a new snapshot",
-            )
-        )
+    if not all(map(study.sample.table.has, lost)):
+        problem = "has columns that this model and its data do not have"
+        raise InputError.about("against", problem, lost, "check the same data, or write a new snapshot")
     now = _written(study, before)
     statements = [Statement(name, "feature", "used", "the model has it no longer", FAIL) for name in lost]
     for name in sorted(set(now) - set(before)):
-        moved = max(now[name].quantities["movement"], default=0.0)
-        statements.append(
-            Statement(name, "feature", "not there", f"new; predictions move by {number(moved)} with it", FAIL)
-        )
+        moved = max(max(values) for key, values in now[name].quantities.items() if key.startswith("movement"))
+        text = f"new; predictions move by {number(moved)} with it"
+        statements.append(Statement(name, "feature", "not there", text, FAIL))
     tolerances = head["tolerance"]
     for name in sorted(set(now) & set(before)):
-        statements += list(_differences(name, before[name], now[name], tolerances, float(head["unit"])))
+        said = _differences(name, before[name], now[name], tolerances, float(head["unit"]))
+        statements += [Statement(name, *one) for one in said]
     note = (
         f"tolerance from refits: {TIMES:g} standard deviations of a difference between two fits ({TIMES_CURVE:g} for curves), at least {FLOOR:.0%} of the predictions' SD"
         if head["tolerance_from"] == "refits"
         else f"tolerance stated, not learnt: {STATED:.0%} of the predictions' SD; give refits when the snapshot is written to learn it"
     )
-    return Check.of(
-        statements,
-        f"Check against {against}",
-        (note,),
-        study.rows.head.library,
-        record_of(study) | {"against": str(against)},
-    )
+    record = record_of(study) | {"against": str(against)}
+    return Check.of(statements, f"Check against {against}", (note,), study.rows.head.library, record)
 
 
 def _differences(
     name: str, before: Written, now: Written, tolerances: Mapping[str, float], unit: float
-) -> Iterator[Statement]:
-    """One statement for each quantity, and for levels that are new or lost."""
-    levels = [str(v) for v in before.at]
+) -> Iterator[tuple[str, ...]]:
+    """What is said of each quantity, and of levels that are new or lost: what of, expected, found, result, and detail."""
+    levels, present = [str(v) for v in before.at], [str(v) for v in now.at]
     if before.kind != NUMBER:
-        present = {str(v) for v in now.at}
-        for level in sorted(set(levels) - present):
-            yield Statement(name, "levels", level, "lost", FAIL)
-        for level in sorted(present - set(levels)):
-            yield Statement(name, "levels", "as before", f"new level {level}", FAIL)
+        for level in sorted(set(levels) - set(present)):
+            yield "levels", level, "lost", FAIL
+        for level in sorted(set(present) - set(levels)):
+            yield "levels", "as before", f"new level {level}", FAIL
     for key in sorted({*before.quantities, *now.quantities}):
         old, new = before.quantities.get(key), now.quantities.get(key)
         if old is None or new is None:
             if key.startswith("missing"):
-                yield Statement(
-                    name,
-                    key,
-                    "as before",
-                    "missing values " + ("are new" if old is None else "are gone"),
-                    FAIL,
-                )
+                yield key, "as before", f"missing values are {'new' if old is None else 'gone'}", FAIL
             continue
         if key.startswith("curve") and before.kind != NUMBER:
-            shared = [v for v in levels if v in {str(w) for w in now.at}]
-            a = np.array([old[levels.index(v)] for v in shared])
-            b = np.array([new[[str(w) for w in now.at].index(v)] for v in shared])
-            at: Sequence[Any] = shared
+            at: Sequence[Any] = [v for v in levels if v in present]
+            a = np.array([old[levels.index(v)] for v in at])
+            b = np.array([new[present.index(v)] for v in at])
         else:
             a, b, at = np.array(old), np.array(new), before.at
         if len(a) != len(b) or not len(a):
@@ -251,44 +204,29 @@ def _differences(
         limit = float(tolerances.get(f"{name}: {key}", STATED * unit))
         where = f"most at {at[place]}" if key.startswith("curve") and len(at) > place else ""
         shown = f"{number(a[place])} -> {number(b[place])}"
-        yield Statement(
-            name,
-            key,
-            f"within {number(limit)}",
-            f"{number(size)} off",
-            PASS if size <= limit else FAIL,
-            f"{where} {shown}".strip(),
-        )
+        result = PASS if size <= limit else FAIL
+        yield key, f"within {number(limit)}", f"{number(size)} off", result, f"{where} {shown}".strip()
 
 
 def _distance(key: str, a: Float, b: Float) -> tuple[float, int]:
     """How far two versions of a quantity are apart, and where most; a curve's is the root mean square."""
     apart = np.abs(a - b)
     place = int(apart.argmax())
-    return (
-        float(np.sqrt(np.mean(np.square(apart)))) if key.startswith("curve") else float(apart[place])
-    ), place
+    size = np.sqrt(np.mean(np.square(apart))) if key.startswith("curve") else apart[place]
+    return float(size), place
 
 
 def _is_same_kind(study: Study, head: Mapping[str, Any]) -> bool:
     model = study.model
-    return (
-        head["kind"] == model.kind
-        and head["outputs"] == [str(o) for o in model.outputs]
-        and head["scale"] == model.scale
-    )
+    own = {"kind": model.kind, "outputs": [str(o) for o in model.outputs], "scale": model.scale}
+    return all(head[key] == value for key, value in own.items())
 
 
 # --- what is written of a model -----------------------------------------------------------------------------
 
 
-def _unit(study: Study) -> float:
-    """The standard deviation of the predictions, the largest of all outputs."""
-    return float(np.max(prediction_level(study).std, initial=0.0)) or 1.0
-
-
 def _written(
-    study: Study, before: Mapping[str, Written] | None, rows: Positions | None = None
+    study: Study, before: Mapping[str, Written], rows: Positions | None = None
 ) -> dict[str, Written]:
     """Every feature of the model, at the values of an earlier snapshot where there is one; on a seeded sample unless rows are given."""
     if rows is None:
@@ -296,8 +234,7 @@ def _written(
     block = study.sample.take(rows)
     groups = _subgroups(study, block)
     return {
-        str(name): _feature(study, name, block, groups, None if before is None else before.get(str(name)))
-        for name in study.model.columns
+        str(name): _feature(study, name, block, groups, before.get(str(name))) for name in study.model.columns
     }
 
 
@@ -326,30 +263,22 @@ def _feature(
     ordered = feature.kind in ORDERED_KINDS and feature.kind not in TIME_KINDS
     if ordered and before is not None and before.kind == NUMBER:
         values = np.array(before.at, np.float64)
-        values = (
-            np.unique(np.rint(values)).astype(column.dtype)
-            if feature.kind == "integer"
-            else values.astype(column.dtype)
-        )
+        values = np.unique(np.rint(values)) if feature.kind == "integer" else values
+        values = values.astype(column.dtype)
     else:
-        kind = (
-            Grid("quantile", points=POINTS, trim=(0.02, 0.98), missing="hide")
-            if ordered
-            else Grid("distinct", points=LEVELS, missing="hide")
-        )
-        (values,), _ = study.rows.statistics.grids((feature,), kind, lambda one: np.empty(0))
+        grid = Grid("distinct", points=LEVELS, missing="hide")
+        if ordered:
+            grid = Grid("quantile", points=POINTS, trim=(0.02, 0.98), missing="hide")
+        (values,), _ = study.rows.statistics.grids((feature,), grid, lambda one: np.empty(0))
         if ordered and feature.kind == "float":
             values = np.unique(np.array([float(f"{v:.4g}") for v in values.tolist()], column.dtype))
     asked = values
     if column.any_missing:
-        asked = (
-            np.append(values, np.array([np.nan], values.dtype))
-            if values.dtype.kind == "f"
-            else object_array([*values.tolist(), None])
-        )
-    question = Question(
-        (feature.axis(asked, block.table),), spread=False, rows=np.arange(block.n_rows), averaged=False
-    )
+        asked = object_array([*values.tolist(), None])
+        if values.dtype.kind == "f":
+            asked = np.append(values, np.array([np.nan], values.dtype))
+    axis = feature.axis(asked, block.table)
+    question = Question((axis,), spread=False, rows=np.arange(block.n_rows), averaged=False)
     (answer,) = study.answers([question], Block(block.table))
     curves, weights = np.asarray(answer.curves), block.row_weights()
     weights = weights / weights.sum()
@@ -373,12 +302,10 @@ def _feature(
             if group.partition("=")[0] != str(name):
                 share = weights * inside
                 quantities[f"change where {group}{ending}"] = (float(share @ change / share.sum()),)
-    at = (
-        tuple(float(v) for v in values.tolist())
-        if ordered
-        else tuple(str(v) for v in values.tolist() if not is_missing_value(v))
-    )
-    return Written(NUMBER if ordered else "levels", at, quantities)
+    if ordered:
+        return Written(NUMBER, tuple(float(v) for v in values.tolist()), quantities)
+    at = tuple(str(v) for v in values.tolist() if not is_missing_value(v))
+    return Written("levels", at, quantities)
 
 
 # --- noise ---------------------------------------------------------------------------------------------------
@@ -386,29 +313,26 @@ def _feature(
 
 def _tolerances(study: Study, now: Mapping[str, Written], refits: Any, unit: float) -> dict[str, float]:
     """How much each quantity may differ, by ``feature: quantity``."""
+    found = {f"{name}: {key}": STATED * unit for name, one in now.items() for key in one.quantities}
     if refits is None:
-        return {f"{name}: {key}": STATED * unit for name, one in now.items() for key in one.quantities}
+        return found
     rng = np.random.default_rng(study.seed)
     members = [
         _written(other, now, rng.integers(0, study.sample.n_rows, min(SNAPSHOT_ROWS, study.sample.n_rows)))
         for other in _refitted(study, refits)
     ]
     if len(members) < 2:
-        raise InputError(
-            complaint("refits", "must be at least two to tell noise", len(members), f"write refits={MADE}")
+        raise InputError.about(
+            "refits", "must be at least two to tell noise", len(members), f"write refits={MADE}"
         )
     spread: dict[str, dict[str, tuple[float, int]]] = {}
-    for name, one in now.items():
-        for key, values in one.quantities.items():
-            versions = [
-                m[name].quantities[key]
-                for m in members
-                if len(m[name].quantities.get(key, ())) == len(values)
-            ]
+    for name, written in now.items():
+        for key, values in written.quantities.items():
+            theirs = [member[name].quantities.get(key, ()) for member in members]
+            versions = [one for one in theirs if len(one) == len(values)]
             if len(versions) > 1:
                 variance = float(np.var(np.array(versions), axis=0, ddof=1).mean())
                 spread.setdefault(key.partition(" ")[0], {})[f"{name}: {key}"] = (variance, len(versions) - 1)
-    found = {f"{name}: {key}": STATED * unit for name, one in now.items() for key in one.quantities}
     for kind, alike in spread.items():
         prior = float(np.mean([variance for variance, _ in alike.values()]))
         for label, (variance, degrees) in alike.items():
@@ -420,31 +344,22 @@ def _tolerances(study: Study, now: Mapping[str, Written], refits: Any, unit: flo
 
 def _refitted(study: Study, refits: Any) -> Iterator[Study]:
     """Studies of refits on the same rows: given models, or so many made from halves of the rows."""
-    from icefield.core.study import Study as StudyClass
-    from icefield.models.model import read_model
-
     models: Iterator[Any]
     if isinstance(refits, (int, np.integer)) and not isinstance(refits, bool):
         models = _made(study, int(refits))
     elif isinstance(refits, Sequence) and not isinstance(refits, (str, bytes)) and len(refits):
         models = iter(refits)
     else:
-        raise InputError(
-            complaint(
-                "refits", "must be fitted models, or a number of refits to make", refits, "write refits=6"
-            )
+        raise InputError.about(
+            "refits", "must be fitted models, or a number of refits to make", refits, "write refits=6"
         )
     for model in models:
         read_as = read_model(model, study.sample.table, target=None, scale=study.model.scale)
         if read_as.columns != study.model.columns or len(read_as.all_outputs) != len(study.model.all_outputs):
-            raise InputError(
-                complaint(
-                    "refits", "must have the same columns and outputs as the model", type(model).__name__
-                )
+            raise InputError.about(
+                "refits", "must have the same columns and outputs as the model", type(model).__name__
             )
-        from dataclasses import replace
-
-        yield StudyClass.of(replace(read_as, selected=study.model.selected), study.rows, study.choices)
+        yield Study.of(replace(read_as, selected=study.model.selected), study.rows, study.choices)
 
 
 def _made(study: Study, number_of: int) -> Iterator[Any]:
@@ -454,19 +369,15 @@ def _made(study: Study, number_of: int) -> Iterator[Any]:
 
     block, model = study.sample, study.model
     if number_of < 2:
-        raise InputError(
-            complaint("refits", "must be at least 2 to tell noise", number_of, f"write refits={MADE}")
+        raise InputError.about(
+            "refits", "must be at least 2 to tell noise", number_of, f"write refits={MADE}"
         )
     if block.y is None:
-        raise InputError(
-            complaint("refits", "are made from observed targets, which the Explainer was not given", number_of,
-                      "write Explainer(model, X, y)")
-        )  # fmt: skip
+        raise InputError.about("refits", "are made from observed targets, which the Explainer was not given", number_of,
+                            "write Explainer(model, X, y)")  # fmt: skip
     if not is_estimator(model.native):
-        raise InputError(
-            complaint("refits", f"cannot be made of a {type(model.native).__name__}, which has no fit", number_of,
-                      "give fitted models: refits=[...]")
-        )  # fmt: skip
+        raise InputError.about("refits", f"cannot be made of a {type(model.native).__name__}, which has no fit", number_of,
+                            "give fitted models: refits=[...]")  # fmt: skip
     learner = Fitter(
         model.native, block.table.select(model.columns), model.form, np.asarray(block.y), block.weights
     )

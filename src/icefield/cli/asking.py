@@ -7,8 +7,9 @@ answer goes. What cannot be written, and what does not fit together, is refused 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import partial, wraps
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import wraps
 from typing import Any
 
 import click
@@ -54,9 +55,15 @@ _SHARED: list[Callable[[Any], Any]] = [
 ]  # fmt: skip
 
 
-_PLAIN = ("scale", "engine", "threads", "seed", "row_by_row")  # which an Explainer takes as they are
-NOT_STREAMED = "--checkpoint is for DATA that is streamed: a folder, a glob, several files or a URL."
-NO_STORE = "--storage-option is for DATA in a store: a URL such as s3://bucket/rows."
+_PLAIN = (
+    "scale",
+    "engine",
+    "threads",
+    "seed",
+    "row_by_row",
+    "target_name",
+    "verbose",
+)  # which are taken as they are
 BY = click.option("--by", metavar="COLUMN", help="One curve per value of this column.")
 
 
@@ -86,14 +93,25 @@ _OUTPUTS: list[Callable[[Any], Any]] = [
     _file_option("json", "JSON"),
     _file_option("parquet", "Parquet"),
 ]
-FEATURES = click.option(
-    "-f",
-    "--feature",
-    "features",
-    multiple=True,
-    metavar="FEATURE",
-    help="Only this feature; repeat for more.",
-)
+
+
+def repeated(
+    *names: str, help: str, metavar: str = "FEATURE", required: bool = False
+) -> Callable[[Any], Any]:
+    """An option that may be given several times."""
+    return click.option(
+        *names, multiple=True, metavar=metavar, required=required, help=f"{help}; repeat for more."
+    )
+
+
+def output_option(help: str, folder: bool = False, **more: Any) -> Callable[[Any], Any]:
+    """``-o``: the one file or folder that a command writes."""
+    default = more.get("default")
+    kind = click.Path(file_okay=not folder, dir_okay=folder, allow_dash=default == "-")
+    return click.option("-o", "--output", type=kind, help=help, show_default=default is not None, **more)
+
+
+FEATURES = repeated("-f", "--feature", "features", help="Only this feature")
 
 
 def question(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,7 +125,6 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
     def answered(model: str, data: str, options: dict[str, Any]) -> Any:
         from icefield.cli.data_files import check_columns
         from icefield.cli.loading import check_model_file, is_imported
-        from icefield.cli.model_data import refusals_explained
         from icefield.cli.streamed_data import check_paths, is_streamed
 
         options.pop("debug")  # read by `run`, before click parses
@@ -125,16 +142,11 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
             check_columns(data, options)
         refitted = refitting(options)
         if others:
-            if options.pop("on") is not None:
+            if options["on"] is not None:
                 raise click.UsageError("--on is for one model: leave it out where several are compared.")
             return function(_of_each(others, data, files, options), **options)
-        if options["on"] is not None or is_streamed(files):
-            return function(refitted(_streamed(model, files, options)()), **options)
-        options.pop("on")
-        _check_in_memory(options)
-        explain = _prepared(model, data, options)
-        with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
-            return function(refitted(explain()), **options)
+        with _explained(model, data, files, options) as explainer:
+            return function(refitted(explainer), **options)
 
     for option in reversed(_SHARED):
         command = option(command)
@@ -149,9 +161,6 @@ def _of_each(
     models: dict[str, str], data: str, files: tuple[str, ...], options: dict[str, Any]
 ) -> dict[str, Any]:
     """An Explainer of every model, all with the same options; of these the shared ones are used up."""
-    from icefield.cli.model_data import refusals_explained
-    from icefield.cli.streamed_data import is_streamed
-
     found, left = {}, options
     if data == "-":
         raise click.UsageError(
@@ -159,24 +168,40 @@ def _of_each(
         )
     for name, model in models.items():
         left = dict(options)
-        if is_streamed(files):
-            found[name] = _streamed(model, files, left)()
-            continue
-        _check_in_memory(left)
-        explain = _prepared(model, data, left)
-        with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
-            found[name] = explain()
+        with _explained(model, data, files, left) as found[name]:
+            pass
     for used in set(options) - set(left):
         del options[used]
     return found
 
 
-def _check_in_memory(options: dict[str, Any]) -> None:
-    """Take away what only streams and stores use; an error where it was given."""
-    if options.pop("checkpoint") is not None:
-        raise click.UsageError(NOT_STREAMED)
-    if options.pop("storage_options"):
-        raise click.UsageError(NO_STORE)
+@contextmanager
+def _explained(model: str, data: str, files: tuple[str, ...], options: dict[str, Any]) -> Iterator[Any]:
+    """An Explainer by the shared options, which are used up; inside, what the model refuses of the rows is said with where that is."""
+    from icefield.cli.loading import load_model
+    from icefield.cli.model_data import refusals_explained
+    from icefield.cli.name_options import given_units
+    from icefield.cli.streamed_data import is_streamed
+    from icefield.models.targets import Spelled
+
+    streamed = options["on"] is not None or is_streamed(files)
+    if not streamed and options["checkpoint"] is not None:
+        raise click.UsageError(
+            "--checkpoint is for DATA that is streamed: a folder, a glob, several files or a URL."
+        )
+    if not streamed and options["storage_options"]:
+        raise click.UsageError("--storage-option is for DATA in a store: a URL such as s3://bucket/rows.")
+    if options["quiet"]:
+        _without_progress()
+    loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
+    rows = _streamed(loaded, files, options) if streamed else _prepared(loaded, data, options)
+    target, checkpoint = options.pop("target"), options.pop("checkpoint")
+    settings = {
+        **rows, **{name: options.pop(name) for name in _PLAIN}, "model": loaded, "target": None if target is None else Spelled(target),
+        "units": given_units(options.pop("units")), "checkpoint": checkpoint,
+    }  # fmt: skip
+    with nullcontext() if streamed else refusals_explained(loaded, rows["X"]):
+        yield _explainer(**settings)
 
 
 def _storage_options(given: tuple[str, ...]) -> dict[str, str] | None:
@@ -208,22 +233,16 @@ def _all_data(data: str, options: dict[str, Any]) -> tuple[str, ...]:
     return data, *further
 
 
-def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> partial[Any]:
-    """A call that makes the Explainer of rows that are streamed; columns beside the features go by name."""
-    from icefield.cli.loading import load_model
-    from icefield.cli.name_options import given_names, given_units
+def _streamed(model: Any, files: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """Rows that are streamed, as an Explainer takes them; columns beside the features go by name."""
+    from icefield.cli.name_options import given_names
     from icefield.cli.streamed_data import streamed_data
-    from icefield.models.targets import Spelled
     from icefield.rows.source import Origin, first_rows
 
-    if options["quiet"]:
-        _without_progress()
-    loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
-    target = options.pop("target")
     missing, engine = MissingCells(options.pop("missing")), options.pop("on")
     reached = _storage_options(options.pop("storage_options"))
     if engine is None:
-        source: Origin = streamed_data(loaded, files, missing, reached)
+        source: Origin = streamed_data(model, files, missing, reached)
     else:
         if reached is not None:
             raise click.UsageError(
@@ -231,69 +250,48 @@ def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> pa
             )
         from icefield.cli.on_engine import data_on
 
-        source = data_on(engine, loaded, files, options["threads"])
+        source = data_on(engine, model, files, options["threads"])
     head = source.table(first_rows(source, source.schema.names))
-    return partial(
-        _explainer,
-        model=loaded,
-        X=source,
-        target=None if target is None else Spelled(target),
-        verbose=options.pop("verbose"),
-        tell_columns=False,
-        by=options.pop("by", None),
-        names=given_names(options.pop("names"), head),
-        units=given_units(options.pop("units")),
-        checkpoint=options.pop("checkpoint"),
-        **{name: options.pop(name) for name in (*_PLAIN, "y", "weights", "cluster", "target_name")},
-    )
+    columns = {name: options.pop(name, None) for name in ("y", "by", "weights", "cluster")}
+    return {"X": source, "names": given_names(options.pop("names"), head), "tell_columns": False, **columns}
 
 
-def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
-    """A call that makes the Explainer, once model and data are loaded and fit each other."""
+def _prepared(model: Any, data: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The rows of a file as an Explainer takes them, once they fit the model."""
     from icefield import validate
     from icefield.cli.data_files import read_data
-    from icefield.cli.loading import load_model
     from icefield.cli.model_data import check_numbers, column_names, columns_for, fitted_data
-    from icefield.cli.name_options import given_names, given_units
+    from icefield.cli.name_options import given_names
     from icefield.data.frame import table_of
-    from icefield.models.targets import Spelled
 
-    if options["quiet"]:
-        _without_progress()
-
-    loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
-    y, by, weights = options.pop("y"), options.pop("by", None), options.pop("weights")
-    cluster = options.pop("cluster")
-    target, file = options.pop("target"), read_data(data)
-    columns = columns_for(loaded, column_names(file.frame), y=y, weights=weights, by=by, cluster=cluster)
-    fitted = fitted_data(loaded, file, MissingCells(options.pop("missing")), columns)
+    del options["on"], options["storage_options"]
+    file, aside = (
+        read_data(data),
+        {name: options.pop(name, None) for name in ("y", "by", "weights", "cluster")},
+    )
+    columns = columns_for(model, column_names(file.frame), **aside)
+    fitted = fitted_data(model, file, MissingCells(options.pop("missing")), columns)
     whole = table_of(fitted.frame, "DATA")
-    for option, column in (("--y", y), ("--by", by), ("--weights", weights), ("--cluster", cluster)):
+    for option, column in aside.items():
         if column is not None:
-            whole.check(column, option)
+            whole.check(column, f"--{option}")
     table = whole if len(columns) == len(whole.names) else whole.select(columns)
-    check_numbers(loaded, table)
+    check_numbers(model, table)
     if not options["quiet"]:
         for remark in fitted.remarks:
             click.echo(printable(remark), err=True)
-    return partial(
-        _explainer,
-        model=loaded,
-        X=table,
-        y=None if y is None else fitted.frame[y],
+    y, by, weights, cluster = aside.values()
+    return {
+        "X": table,
+        "y": None if y is None else fitted.frame[y],
         # Columns kept away from the model go by their values.
-        by=by if by in (None, *table.names) else fitted.frame[by],
-        cluster=None if cluster is None else fitted.frame[cluster],
-        weights=weights if weights in table.names else validate.weights(weights, whole),
-        target=None if target is None else Spelled(target),
-        names=given_names(options.pop("names"), table),
-        units=given_units(options.pop("units")),
-        target_name=options.pop("target_name"),
-        verbose=options.pop("verbose"),
+        "by": by if by in (None, *table.names) else fitted.frame[by],
+        "cluster": None if cluster is None else fitted.frame[cluster],
+        "weights": weights if weights in table.names else validate.weights(weights, whole),
+        "names": given_names(options.pop("names"), table),
         # Such columns are told apart by their number alone: the user is to see whether that went right.
-        tell_columns=table is not whole and not options["quiet"],
-        **{name: options.pop(name) for name in _PLAIN},
-    )
+        "tell_columns": table is not whole and not options["quiet"],
+    }
 
 
 def _explainer(*, verbose: bool, tell_columns: bool, **settings: Any) -> Any:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from icefield.cli.asking import BY, FEATURES, question, with_outputs
+from icefield.cli.asking import BY, FEATURES, output_option, question, repeated, with_outputs
 from icefield.cli.help_pages import GroupedCommand
-from icefield.cli.output import aloud, printable, show
-from icefield.errors import InputError, complaint
+from icefield.cli.output import print_lines, say_written, show
+from icefield.errors import InputError
 
 EXIT_BROKEN = 4  # something that was asked for does not hold
 EXIT_UNDECIDED = 5  # nothing is known to be broken, and not everything was decided
@@ -26,55 +27,36 @@ SECONDS = click.option(
 )  # fmt: skip
 
 
-def _print(text: str) -> None:
-    with aloud():
-        click.echo(printable(text))
+TO_FILE = click.Path(dir_okay=False)
 
 
-def _say(path: str, quiet: bool) -> None:
-    if not quiet:
-        click.echo(f"wrote {path}", err=True)
+def _question(epilog: str) -> Callable[[Callable[..., Any]], Any]:
+    return lambda function: click.command(cls=GroupedCommand, epilog=epilog)(question(function))
 
 
 def _write_text(text: str, path: str, quiet: bool) -> None:
     """To a file, or for ``-`` to standard output."""
     if path == "-":
-        _print(text.rstrip("\n"))
+        print_lines(text.rstrip("\n"))
         return
     from icefield.effect.whole_files import written_beside
 
     with written_beside(path) as file:
         file.write_text(text, encoding="utf-8", newline="\n")
-    _say(path, quiet)
+    say_written(quiet, path)
 
 
-@click.command(cls=GroupedCommand, epilog=_FOUND)
-@question
+@_question(_FOUND)
 @FEATURES
 @BY
-@click.option(
-    "--increasing",
-    multiple=True,
-    metavar="FEATURE",
-    help="Predictions must never fall along it; repeat for more.",
-)
-@click.option(
-    "--decreasing",
-    multiple=True,
-    metavar="FEATURE",
-    help="Predictions must never rise along it; repeat for more.",
-)
+@repeated("--increasing", help="Predictions must never fall along it")
+@repeated("--decreasing", help="Predictions must never rise along it")
 @click.option(
     "--undeclared", is_flag=True, help="Do not test the monotone constraints that the model was fitted with."
 )
 @click.option("--rows-only", is_flag=True, help="Test the given rows only, not every possible input.")
 @SECONDS
-@click.option(
-    "--flips",
-    multiple=True,
-    metavar="COLUMN",
-    help="How many predictions change when only this column changes; repeat for more.",
-)
+@repeated("--flips", metavar="COLUMN", help="How many predictions change when only this column changes")
 @click.option(
     "--threshold", type=float, help="Predictions of at least this count as positive decisions, for --flips."
 )
@@ -109,28 +91,18 @@ def audit(
     if document is None or any(value for key, value in out.items() if key != "quiet"):
         show(found, json_path=None, **out)
     if document != "-" and out["csv_path"] != "-" and out["parquet_path"] != "-":
-        for line in (*found.failures, *(f"not decided: {one}" for one in found.undecided)):
-            _print(line)
-        for example in found.examples:
-            _print(f"  {example}")
+        print_lines(*found.failures, *(f"not decided: {one}" for one in found.undecided))
+        print_lines(*(f"  {example}" for example in found.examples))
     if not found.ok:
         raise click.exceptions.Exit(EXIT_BROKEN)
     if found.undecided:
         raise click.exceptions.Exit(EXIT_UNDECIDED)
 
 
-@click.command(cls=GroupedCommand, epilog=_MODEL_AND_DATA)
-@question
+@_question(_MODEL_AND_DATA)
 @FEATURES
 @SECONDS
-@click.option(
-    "-o",
-    "--output",
-    default="-",
-    show_default=True,
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Where to write; - is stdout.",
-)
+@output_option("Where to write; - is stdout.", default="-")
 def expect(explainer: Any, features: tuple[str, ...], seconds: float, output: str, quiet: bool) -> None:
     """Draft a file of expectations from what holds now.
 
@@ -148,8 +120,7 @@ def _expectations(_: click.Context, __: click.Parameter, path: str | None) -> An
     return None if path is None else read_expectations(path)
 
 
-@click.command(cls=GroupedCommand, epilog=_FOUND)
-@question
+@_question(_FOUND)
 @click.argument("expectations", required=False, type=click.Path(), callback=_expectations)
 @click.option(
     "--against",
@@ -158,20 +129,10 @@ def _expectations(_: click.Context, __: click.Parameter, path: str | None) -> An
     help="A folder of effects that `icefield snapshot` wrote.",
 )
 @SECONDS
-@click.option(
-    "--json",
-    "json_path",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    is_flag=False,
-    flag_value="-",
-    help="Write JSON to FILE, or to stdout.",
-)
-@click.option(
-    "--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write JUnit XML for a CI system."
-)
-@click.option(
-    "--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the result as an HTML page."
-)
+@click.option("--json", "json_path", type=click.Path(dir_okay=False, allow_dash=True), is_flag=False, flag_value="-",
+              help="Write JSON to FILE, or to stdout.")  # fmt: skip
+@click.option("--junit", type=TO_FILE, metavar="FILE", help="Write JUnit XML for a CI system.")
+@click.option("--html", type=TO_FILE, metavar="FILE", help="Write the result as an HTML page.")
 def check(
     explainer: Any,
     expectations: Any,
@@ -181,7 +142,7 @@ def check(
     junit: str | None,
     html: str | None,
     quiet: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Hold a model to expectations, to the effects of an earlier model, or to both.
 
     \b
@@ -189,58 +150,31 @@ def check(
       icefield check model.txt loans.csv expectations.toml --junit check.xml
       icefield check new.txt loans.csv --against effects/
     """
-    from icefield.audit.contracts import check as checked
+    from icefield.audit.checking import check as checked
 
     if expectations is None and against is None:
-        raise InputError(
-            complaint(
-                "EXPECTATIONS",
-                "must be a file, unless --against names a folder",
-                ...,
-                "draft one with: icefield expect MODEL DATA",
-            )
-        )
+        problem = "must be a file, unless --against names a folder"
+        raise InputError.about("EXPECTATIONS", problem, ..., "draft one with: icefield expect MODEL DATA")
     found = checked(explainer, expectations, against=against, seconds=seconds)
     for path, text in ((junit, found.to_junit), (html, found.to_html)):
         if path is not None:
             text(path)
-            _say(path, quiet)
+            say_written(quiet, path)
     if json_path is not None:
         _write_text(found.to_json() or "", json_path, quiet)
     if json_path != "-":
-        _print(repr(found))
-        for one in found.failures:
-            _print(
-                f"FAIL {one.feature} {one.expectation}: expected {one.expected}, found {one.found}. {one.detail}".rstrip()
-            )
+        print_lines(repr(found), *(f"FAIL {one}" for one in found.failures))
     if not found.ok:
         raise click.exceptions.Exit(EXIT_BROKEN)
 
 
-@click.command(cls=GroupedCommand, epilog=_MODEL_AND_DATA)
-@question
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(file_okay=False),
-    metavar="FOLDER",
-    help="Where to write.",
+@_question(_MODEL_AND_DATA)
+@output_option("Where to write.", folder=True, required=True, metavar="FOLDER")
+@repeated(
+    "--refit", "refits", metavar="MODEL", help="The same model refitted to other data, to estimate noise"
 )
-@click.option(
-    "--refit",
-    "refits",
-    multiple=True,
-    metavar="MODEL",
-    help="The same model refitted to other data, to estimate noise; repeat for more.",
-)
-@click.option(
-    "--refits",
-    "made",
-    type=click.IntRange(min=2),
-    metavar="N",
-    help="Number of refits to make on halves of DATA instead; needs --y and a MODEL that can be fitted (a pickle, or package.module:object).",
-)
+@click.option("--refits", "made", type=click.IntRange(min=2), metavar="N",
+              help="Number of refits to make on halves of DATA instead; needs --y and a MODEL that can be fitted (a pickle, or package.module:object).")  # fmt: skip
 def snapshot(explainer: Any, output: str, refits: tuple[str, ...], made: int | None, quiet: bool) -> None:
     """Write the model's effects to a folder of small files, to check the next model against.
 
@@ -256,8 +190,7 @@ def snapshot(explainer: Any, output: str, refits: tuple[str, ...], made: int | N
             "--refit and --refits contradict each other: give fitted models, or how many to make."
         )
     given = click.get_current_context().params
-    models = [
-        loading.load_model(path, allow_pickle=given["allow_pickle"], trust=given["trust"]) for path in refits
-    ]
+    safety = {name: given[name] for name in ("allow_pickle", "trust")}
+    models = [loading.load_model(path, **safety) for path in refits]
     explainer.snapshot(Path(output), refits=models or made)
-    _say(output, quiet)
+    say_written(quiet, output)

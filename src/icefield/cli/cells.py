@@ -11,6 +11,7 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,23 +87,20 @@ def _plain_numbers(cells: list[str]) -> NDArray[Any] | None:
     """Integers where all cells are whole, else floats; None where a cell is not a number."""
     if any("_" in cell or not cell for cell in cells):  # which Python reads, and no other program writes
         return None
-    for kind in (np.int64, np.float64):
-        try:
-            return np.array([(int if kind is np.int64 else float)(cell) for cell in cells], dtype=kind)
-        except (ValueError, OverflowError):
-            continue
+    kinds: tuple[tuple[Any, Any], ...] = ((int, np.int64), (float, np.float64))
+    for read, kind in kinds:
+        with suppress(ValueError, OverflowError):
+            return np.array([read(cell) for cell in cells], dtype=kind)
     return None
 
 
 def as_it_looks(cells: Sequence[str], missing: MissingCells) -> NDArray[Any]:
     """Cells of a column no model speaks for: numbers where all are, without a leading zero; else text."""
-    try:
+    with suppress(NotANumber):
         numbers = as_numbers(cells, missing.numbers)
-    except NotANumber:
-        return as_text(cells, missing.texts)
-    # Most cells are settled by their first character, which costs far less than the pattern.
-    if not any(cell[:1] in "0+- \t" and _CODE.match(cell) for cell in cells):
-        return numbers
+        # Most cells are settled by their first character, which costs far less than the pattern.
+        if not any(cell[:1] in "0+- \t" and _CODE.match(cell) for cell in cells):
+            return numbers
     return as_text(cells, missing.texts)
 
 

@@ -9,19 +9,21 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from icefield import __version__
-from icefield.cli.asking import BY, FEATURES, question, with_outputs
+from icefield.cli.asking import BY, FEATURES, output_option, question, repeated, with_outputs
 from icefield.cli.audit_commands import audit, check, expect, snapshot
 from icefield.cli.help_pages import GroupedCommand
 from icefield.cli.output import printable, show, show_report, with_groups
 from icefield.cli.refitting import with_fit
 from icefield.cli.spelling import for_shell
-from icefield.errors import IcefieldError, InputError, complaint
+from icefield.errors import IcefieldError, InputError
 
 EXIT_ERROR = 1  # something in the request cannot be done; click itself uses 2 for wrong usage
 EXIT_BUG = 3
@@ -35,13 +37,10 @@ def run(arguments: list[str] | None = None) -> None:
         code = main(args=arguments, standalone_mode=False)
     except click.exceptions.Exit as stop:
         raise SystemExit(stop.exit_code) from None
-    except click.exceptions.Abort:
-        _complain("Interrupted.")
-        raise SystemExit(EXIT_INTERRUPTED) from None
     except click.ClickException as error:
         error.show()
         raise SystemExit(error.exit_code) from None
-    except KeyboardInterrupt:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         _complain("Interrupted.")
         raise SystemExit(EXIT_INTERRUPTED) from None
     except BrokenPipeError:
@@ -125,8 +124,15 @@ _MODEL_AND_DATA = (
 )
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+_with = partial(repeated, "--with", "others", metavar="[NAME=]MODEL")
+
+
+def _question(function: Callable[..., Any]) -> Any:
+    """A command that is asked of MODEL and DATA."""
+    return main.command(epilog=_MODEL_AND_DATA)(question(function))
+
+
+@_question
 @click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
 @BY
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
@@ -146,18 +152,12 @@ def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | 
     show(effect, record=explainer.record, **out)
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+@_question
 @click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
 @BY
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
-@click.option(
-    "--rows",
-    type=int,
-    default=200,
-    show_default=True,
-    help="Number of ICE curves to keep, for a random sample of rows.",
-)
+@click.option("--rows", type=int, default=200, show_default=True,
+              help="Number of ICE curves to keep, for a random sample of rows.")  # fmt: skip
 @click.option("--center", is_flag=True, help="Show the change from the first grid value.")
 @with_fit
 @with_outputs
@@ -173,16 +173,11 @@ def ice(
     _check_picture(features, out["plot"])
     effect = explainer.ice(*features, grid=_grid(grid, features, explainer), rows=rows)
     effect = effect.center() if center else effect
-    show(
-        effect,
-        table=lambda: with_groups(effect.to_frame(individual=True), explainer),
-        record=explainer.record,
-        **out,
-    )
+    table = partial(effect.to_frame, individual=True)
+    show(effect, table=lambda: with_groups(table(), explainer), record=explainer.record, **out)
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+@_question
 @click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
 @BY
 @click.option("--bins", type=int, help="Number of bins.")
@@ -199,19 +194,14 @@ def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any)
     show(explainer.ale(*features, **chosen), record=explainer.record, **out)
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+@_question
 @click.argument("features", metavar="[FEATURE...]", nargs=-1)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    callback=_page,
+@output_option(
+    "Write a report of what changed between the models; needs no FEATURE.",
     metavar="FILE.html",
-    help="Write a report of what changed between the models; needs no FEATURE.",
+    callback=_page,
 )
-@click.option("--with", "others", multiple=True, required=True, metavar="[NAME=]MODEL",
-              help="Another model, named after its file or by NAME; repeat for more.")  # fmt: skip
+@_with(required=True, help="Another model, named after its file or by NAME")
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
 @click.option("--rows", type=int, help="Average over a random sample of this many rows.")
 @with_outputs
@@ -252,15 +242,10 @@ _GIVEN = click.option(
 )  # fmt: skip
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+@_question
 @click.argument("feature", metavar="FEATURE")
-@click.option(
-    "--from",
-    "start",
-    metavar="VALUE",
-    help="Set the feature to this value first, in all rows; default: each row's own value.",
-)
+@click.option("--from", "start", metavar="VALUE",
+              help="Set the feature to this value first, in all rows; default: each row's own value.")  # fmt: skip
 @click.option("--to", "end", metavar="VALUE", help="Then set it to this value, in all rows.")
 @click.option("--plus", type=float, help="Add this to each row's own value.")
 @click.option("--times", type=float, help="Multiply each row's own value by this.")
@@ -290,22 +275,19 @@ def change(
       icefield change model.txt titanic.csv fare --plus 10 --csv -
       icefield change model.skops titanic.csv age --from 30 --to 50 --fit model.skops --y survived --plot age.png
     """
-    ends = {"--from": start, "--to": end}
-    values = [... if text is None else _single_value(explainer, feature, text) for text in ends.values()]
-    found = explainer.change(
-        feature,
-        *values,
-        plus=_whole(plus),
-        times=times,
-        given=list(given) or None,
-        rows=rows,
+    values = [... if text is None else _single_value(explainer, feature, text) for text in (start, end)]
+    about = {
+        "plus": _whole(plus),
+        "times": times,
+        "given": list(given) or None,
+        "rows": rows,
         **_level(level),
-    )
+    }
+    found = explainer.change(feature, *values, **about)
     show(found, record=explainer.record, **out)
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+@_question
 @click.argument("feature", metavar="FEATURE")
 @click.option("--step", type=float, help="Step of the central difference, in units of the feature.")
 @BY
@@ -333,8 +315,7 @@ def slope(
     show(found, record=explainer.record, **out)
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+@_question
 @FEATURES
 @with_fit
 @with_outputs
@@ -348,8 +329,7 @@ def importance(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     show(explainer.importance(features or None), record=explainer.record, **out)
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+@_question
 @FEATURES
 @with_fit
 @with_outputs
@@ -363,8 +343,7 @@ def interactions(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     show(explainer.interactions(features or None), record=explainer.record, **out)
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+@_question
 @click.argument("feature", metavar="FEATURE")
 @click.option("--depth", type=int, default=2, show_default=True, help="Levels of splits.")
 @with_outputs
@@ -378,8 +357,7 @@ def regions(explainer: Any, feature: str, depth: int, **out: Any) -> None:
     show(explainer.regions(feature, depth=depth), record=explainer.record, **out)
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+@_question
 @FEATURES
 @with_outputs
 def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
@@ -392,18 +370,9 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     show(explainer.summary(features or None), record=explainer.record, **out)
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
+@_question
 @BY
-@click.option(
-    "-o",
-    "--output",
-    default="report.html",
-    show_default=True,
-    type=click.Path(dir_okay=False),
-    callback=_page,
-    help="Where to write the page.",
-)
+@output_option("Where to write the page.", default="report.html", callback=_page)
 @click.option(
     "--individual",
     is_flag=True,
@@ -443,10 +412,8 @@ def report(
     show_report(written, output, quiet)
 
 
-@main.command(epilog=_MODEL_AND_DATA)
-@question
-@click.option("--with", "others", multiple=True, metavar="[NAME=]MODEL",
-              help="Another model to compare with, named after its file or by NAME; repeat for more.")  # fmt: skip
+@_question
+@_with(help="Another model to compare with, named after its file or by NAME")
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Where to listen; this machine only by default."
 )
@@ -468,11 +435,9 @@ def serve(
       icefield serve model.txt flights.parquet --y delay
     """
     named = explainer if isinstance(explainer, dict) else {"": explainer}
-    first, *others = named
-    beside = {name: named[name] for name in others}
-    named[first].serve(
-        beside=beside, title=title, rows=not no_rows, host=host, port=port, browser=not no_browser
-    )
+    first, *others = named.values()
+    beside = dict(zip(list(named)[1:], others))
+    first.serve(beside=beside, title=title, rows=not no_rows, host=host, port=port, browser=not no_browser)
 
 
 @main.command()
@@ -481,14 +446,7 @@ def serve(
     "--serve", "served", is_flag=True, help="Open the live explorer on the model instead of a report."
 )
 @click.option("--timings", is_flag=True, help="Also time every kind of answer beside one predict.")
-@click.option(
-    "-o",
-    "--output",
-    default="demo_output",
-    show_default=True,
-    type=click.Path(file_okay=False),
-    help="Folder for the report.",
-)
+@output_option("Folder for the report.", folder=True, default="demo_output")
 @click.option("--debug", is_flag=True, hidden=True)
 def demo(small: bool, served: bool, timings: bool, output: str, debug: bool) -> None:
     """Fit a model on 336,776 real flights and explain it.
@@ -518,9 +476,7 @@ def _grid(text: str | None, features: tuple[str, ...], explainer: Any) -> Any:
     if len(parts) == 1 and parts[0].isdigit() and parts[0] not in levels:
         return int(parts[0])
     if len(features) > 1:
-        raise InputError(
-            complaint("--grid", "as values works for one feature", text, "give a number of points")
-        )
+        raise InputError.about("--grid", "as values works for one feature", text, "give a number of points")
     return [levels.get(part, part if levels else _value(part)) for part in parts]
 
 
@@ -559,6 +515,4 @@ def _value(text: str) -> Any:
 
 def _check_picture(features: tuple[str, ...], plot: str | None) -> None:
     if plot is not None and len(features) > 2:
-        raise InputError(
-            complaint("--plot", "draws one or two features", features, "leave it out, or use --csv")
-        )
+        raise InputError.about("--plot", "draws one or two features", features, "leave it out, or use --csv")

@@ -12,7 +12,7 @@ from typing import Any
 
 from icefield.counts import counted
 from icefield.data.new_frames import frame_of
-from icefield.errors import IcefieldError, InputError, MissingDependencyError, complaint, did_you_mean
+from icefield.errors import IcefieldError, InputError, MissingDependencyError, did_you_mean
 from icefield.libraries.native_files import LoadError, check_fits, first_line, optional
 from icefield.rows.csv_text import BOM, HEAD, problem_of, records, separator_of
 
@@ -27,18 +27,25 @@ class DataFile:
     ----------
     frame : its columns; every cell as text where the format knows no types
     as_text : whether it does not
-    lines : whether every row of a text is one line, so that rows can be named by their line
+    lines : whether every row of a text is one line, so that rows can be named by their line; None where it is not known which rows these are
     """
 
     frame: Any
     as_text: bool = False
-    lines: bool = False
+    lines: bool | None = False
 
     def row(self, at: int) -> str:
         """A row in words."""
+        if self.lines is None:
+            return "one of its rows"
         if self.lines:
             return f"line {counted(at + 2)}"
-        return f"row {counted(at + 1)} (counted from 1, without a header)"
+        return row_text(at)
+
+
+def row_text(at: int) -> str:
+    """A row in words, where lines do not name it."""
+    return f"row {counted(at + 1)} (counted from 1, without a header)"
 
 
 def read_data(path: str) -> DataFile:
@@ -48,7 +55,7 @@ def read_data(path: str) -> DataFile:
     file = _known_file(path)
     content = file.read_bytes()
     if not content:
-        raise LoadError(complaint("DATA", "is empty", path))
+        raise LoadError.about("DATA", "is empty", path)
     return _parsed(content, file.suffix.lower(), path)
 
 
@@ -68,9 +75,7 @@ def check_columns(path: str, options: Mapping[str, Any]) -> None:
                 asked.append((f"--{option}", column))
     for option, name in asked:
         if name is not None and name not in names:
-            raise InputError(
-                complaint(option, "names a column that X does not have", name, did_you_mean(name, names))
-            )  # fmt: skip
+            raise InputError.about(option, "names a column that X does not have", name, did_you_mean(name, names))  # fmt: skip
 
 
 def _header(path: str) -> list[str] | None:
@@ -86,10 +91,8 @@ def _header(path: str) -> list[str] | None:
             if b"\n" not in head or b"\0" in head:
                 return None
             lines = io.BytesIO(head[: head.rindex(b"\n") + 1])
-            return [
-                name.strip()
-                for name in next(records(lines, separator_of(head, "\t" if suffix == ".tsv" else ",")))[1]
-            ]
+            separator = separator_of(head, "\t" if suffix == ".tsv" else ",")
+            return [name.strip() for name in next(records(lines, separator))[1]]
         arrow = optional("pyarrow")
         if suffix == ".parquet" and arrow is not None:
             return list(importlib.import_module("pyarrow.parquet").read_schema(file).names)
@@ -102,17 +105,12 @@ def _known_file(path: str) -> Path:
     """The file, of a kind that can be read."""
     file = Path(path)
     if not file.exists():
-        raise LoadError(complaint("DATA", "is a file that does not exist", path))
+        raise LoadError.about("DATA", "is a file that does not exist", path)
     if file.is_dir():
-        raise LoadError(complaint("DATA", "is a folder", path, "name one file"))
+        raise LoadError.about("DATA", "is a folder", path, "name one file")
     if file.suffix.lower() not in DATA_FORMATS:
-        raise LoadError(
-            complaint(
-                "DATA",
-                f"must be one of {', '.join(DATA_FORMATS)}",
-                path,
-                "convert the file, or pipe CSV to -",
-            )
+        raise LoadError.about(
+            "DATA", f"must be one of {', '.join(DATA_FORMATS)}", path, "convert the file, or pipe CSV to -"
         )
     return file
 
@@ -120,29 +118,28 @@ def _known_file(path: str) -> Path:
 def _data_from_bytes(content: bytes) -> DataFile:
     """Standard input has no suffix: Parquet and Arrow files say what they are, the rest is CSV."""
     if not content:
-        raise LoadError(complaint("DATA", "is empty", "standard input"))
+        raise LoadError.about("DATA", "is empty", "standard input")
+    suffix = ".csv"
     if content[:4] == b"PAR1":
-        return _parsed(content, ".parquet", "standard input")
-    if content[:6] == b"ARROW1" or content[:4] == b"\xff\xff\xff\xff":
-        return _parsed(content, ".arrow", "standard input")
-    return _parsed(content, ".csv", "standard input")
+        suffix = ".parquet"
+    elif content[:6] == b"ARROW1" or content[:4] == b"\xff\xff\xff\xff":
+        suffix = ".arrow"
+    return _parsed(content, suffix, "standard input")
 
 
 def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
     as_text = suffix in (".csv", ".tsv")
     try:
-        if as_text:
-            frame = _read_csv(content, name, "\t" if suffix == ".tsv" else ",")
-        else:
-            frame = _read_arrow(content, suffix)
+        separator = "\t" if suffix == ".tsv" else ","
+        frame = _read_csv(content, name, separator) if as_text else _read_arrow(content, suffix)
     except IcefieldError:
         raise
     except Exception as error:
-        raise LoadError(
-            complaint("DATA", f"could not be read as {suffix[1:]}", name, first_line(error))
+        raise LoadError.about(
+            "DATA", f"could not be read as {suffix[1:]}", name, first_line(error)
         ) from error
     if len(frame) == 0:
-        raise LoadError(complaint("DATA", "has no rows", name))
+        raise LoadError.about("DATA", "has no rows", name)
     ends = content.count(b"\n") + (not content.endswith(b"\n"))
     return DataFile(frame, as_text, as_text and ends == len(frame) + 1)
 
@@ -150,13 +147,13 @@ def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
 def _read_csv(content: bytes, name: str, usual: str) -> Any:
     """Every cell as the text it is: what a text means is for the model to say."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise LoadError(complaint("DATA", "is text in UTF-16", name, "save the file as UTF-8"))
+        raise LoadError.about("DATA", "is text in UTF-16", name, "save the file as UTF-8")
     if b"\0" in content[:HEAD]:
         raise ValueError("it holds binary data")
     if b"\n" not in content[:HEAD]:
         content = content.replace(b"\r", b"\n")  # how lines ended on some systems
     if not content.removeprefix(BOM).strip():
-        raise LoadError(complaint("DATA", "is empty", name))
+        raise LoadError.about("DATA", "is empty", name)
     separator = separator_of(content, usual)
     wrong = problem_of(io.BytesIO(content).readlines(1), separator)
     # A quoted text that does not end is the rest of the file to some readers.
@@ -171,7 +168,7 @@ def _read_csv(content: bytes, name: str, usual: str) -> Any:
         wrong = problem_of(io.BytesIO(content), separator)
         if wrong is None:
             raise
-    raise LoadError(complaint("DATA", wrong[0], name, wrong[1]))
+    raise LoadError.about("DATA", wrong[0], name, wrong[1])
 
 
 def _csv_frame(content: bytes, separator: str) -> Any:

@@ -25,21 +25,18 @@ GROUPS = {
 }
 
 
-def _name(option: click.Option) -> str:
-    return "help" if "--help" in option.opts else str(option.name)
-
-
 class GroupedCommand(click.Command):
     """A command whose options are listed under headings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
-        listed = [(_name(option), option.get_help_record(ctx)) for option in options]
+        names = ["help" if "--help" in option.opts else option.name for option in options]
+        listed = [(name, option.get_help_record(ctx)) for name, option in zip(names, options)]
         grouped = {name for names in GROUPS.values() for name in names}
         own = [record for name, record in listed if record is not None and name not in grouped]
         sections = {"Options": own}
-        for title, names in GROUPS.items():
-            sections[title] = [record for name, record in listed if record is not None and name in names]
+        for title, own_names in GROUPS.items():
+            sections[title] = [record for name, record in listed if record is not None and name in own_names]
         for title, records in sections.items():
             if records:
                 with formatter.section(title):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from icefield.cli.data_files import DATA_FORMATS
-from icefield.errors import complaint, did_you_mean
+from icefield.errors import did_you_mean
 from icefield.libraries.native_files import LoadError, first_line, load_native, native_suffixes, optional
 from icefield.libraries.sklearn.skops_files import load_skops
 
@@ -33,30 +33,24 @@ def check_model_file(path: str, option: str = "MODEL") -> None:
     file = Path(path)
     suffix = file.suffix.lower()
     if not file.exists():
-        raise LoadError(
-            complaint(
-                option,
-                "is a file that does not exist",
-                path,
-                "or write package.module:object to import one, which runs that module's code",
-            )
-        )
+        hint = "or write package.module:object to import one, which runs that module's code"
+        raise LoadError.about(option, "is a file that does not exist", path, hint)
     if file.is_dir():
-        raise LoadError(complaint(option, "is a folder", path, "name one file"))
+        raise LoadError.about(option, "is a folder", path, "name one file")
     if suffix not in MODEL_FORMATS:
         hint = "name the model first, then the data" if suffix in DATA_FORMATS else None
-        raise LoadError(complaint(option, f"must be one of {', '.join(MODEL_FORMATS)}", path, hint))
+        raise LoadError.about(option, f"must be one of {', '.join(MODEL_FORMATS)}", path, hint)
 
 
 def load_model(
     path: str, *, allow_pickle: bool = False, trust: Sequence[str] = (), option: str = "MODEL"
 ) -> Any:
     """A fitted model from a file, or from ``package.module:object`` (which runs that module's code)."""
-    file = Path(path)
-    suffix = file.suffix.lower()
     if is_imported(path):
         return _imported(path, option)
     check_model_file(path, option)
+    file = Path(path)
+    suffix = file.suffix.lower()
     if suffix in PICKLES:
         if not allow_pickle:
             raise LoadError(
@@ -79,22 +73,19 @@ def _unpickled(file: Path, option: str) -> Any:
         with file.open("rb") as stream:
             return pickle.load(stream)
     except Exception as error:
-        raise LoadError(complaint(option, "could not be unpickled", str(file), first_line(error))) from error
+        raise LoadError.about(option, "could not be unpickled", str(file), first_line(error)) from error
 
 
 def _imported(path: str, option: str) -> Any:
     module, _, name = path.partition(":")
     if not module or not name:
-        raise LoadError(
-            complaint(option, "must look like package.module:object, whose code is then run", path)
-        )
+        raise LoadError.about(option, "must look like package.module:object, whose code is then run", path)
     sys.path.insert(0, "")
     try:
         found = importlib.import_module(module)
     except Exception as error:
-        raise LoadError(
-            complaint(option, f"names a module that cannot be imported ({module})", path, first_line(error))
-        ) from error
+        problem = f"names a module that cannot be imported ({module})"
+        raise LoadError.about(option, problem, path, first_line(error)) from error
     finally:
         # From here on the working folder comes last: what is imported later is not what the user named.
         sys.path.remove("")
@@ -102,13 +93,8 @@ def _imported(path: str, option: str) -> Any:
             sys.path.append("")
     for part in name.split("."):
         if not hasattr(found, part):
-            raise LoadError(
-                complaint(
-                    option,
-                    f"names {name!r}, which {module} does not have",
-                    path,
-                    did_you_mean(part, dir(found)),
-                )
+            raise LoadError.about(
+                option, f"names {name!r}, which {module} does not have", path, did_you_mean(part, dir(found))
             )
         found = getattr(found, part)
     return found

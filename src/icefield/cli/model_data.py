@@ -7,7 +7,6 @@ fit is named with its column, its line and its value, before a model answers wit
 from __future__ import annotations
 
 import numbers
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.cli.cells import NotANumber, as_it_looks, as_numbers, as_text, matched
-from icefield.cli.data_files import DataFile
+from icefield.cli.cells import Matched, NotANumber, as_it_looks, as_numbers, as_text, matched
+from icefield.cli.data_files import DataFile, row_text
 from icefield.cli.missing import MissingCells
 from icefield.counts import counted
 from icefield.data.columns import Column, is_missing_value, object_array
 from icefield.data.frame import Table
 from icefield.data.new_frames import frame_of
-from icefield.errors import IcefieldError, ModelError, complaint
+from icefield.errors import IcefieldError, ModelError
 from icefield.libraries.adapter import Adapter, columns_by_spelling
 from icefield.libraries.category_types import KnownLevels
 from icefield.libraries.native_files import LoadError, cut, first_line, optional
@@ -61,14 +60,11 @@ def columns_for(
         others = {name for name in names if name in (weights, by, cluster)} - aside
         too_many = len(names) - len(aside) - width
         if 0 < too_many < len(others):
-            raise LoadError(
-                complaint(
-                    "DATA",
-                    f"has {len(names)} columns, and the model, which does not know their names, takes {width}: "
-                    f"which of {' and '.join(sorted(map(repr, others)))} it was fitted on cannot be told",
-                    hint="drop the other columns from the data",
-                )
+            problem = (
+                f"has {len(names)} columns, and the model, which does not know their names, takes {width}: "
+                f"which of {' and '.join(sorted(map(repr, others)))} it was fitted on cannot be told"
             )
+            raise LoadError.about("DATA", problem, hint="drop the other columns from the data")
         if too_many >= len(others):
             aside |= others
     return [name for name in names if name not in aside]
@@ -198,10 +194,9 @@ def _as_numbers(name: Any, data: DataFile, missing: MissingCells) -> NDArray[Any
 
 def _no_number(name: Any, where: str, value: Any) -> LoadError:
     problem = f"must hold numbers in the column {name!r}, which the model takes as numbers; {where}"
-    hint: str = "write a number there, or nothing if it is missing"
-    if isinstance(value, str):
-        hint = f"write a number there, or nothing if it is missing, or missing={value!r}"
-    return LoadError(complaint("DATA", problem, value, hint))
+    hint = "write a number there, or nothing if it is missing"
+    hint += f", or missing={value!r}" if isinstance(value, str) else ""
+    return LoadError.about("DATA", problem, value, hint)
 
 
 def _holds_levels(values: Sequence[Any], known: KnownLevels) -> bool:
@@ -216,13 +211,7 @@ def _as_levels(name: Any, data: DataFile, known: KnownLevels, missing: MissingCe
     """A column as the model's levels, and a remark about values it has never seen."""
     values = _values(data.frame, name)
     found = matched(values, known, missing)
-    said = []
-    if found.unseen:
-        said = [
-            _about_unseen(
-                name, data, known, found.unseen, int(found.unseen_rows[0]), bool((found.codes >= 0).any())
-            )
-        ]
+    said = [_about_unseen(name, data, known, found)] if found.unseen else []
     pandas = optional("pandas")
     if known.typed and pandas is not None:
         return pandas.Categorical.from_codes(found.codes, categories=pandas.Index(list(known.levels))), said
@@ -237,9 +226,8 @@ def _as_levels(name: Any, data: DataFile, known: KnownLevels, missing: MissingCe
     return out, said
 
 
-def _about_unseen(
-    name: Any, data: DataFile, known: KnownLevels, unseen: Counter[Any], first: int, others: bool
-) -> str:
+def _about_unseen(name: Any, data: DataFile, known: KnownLevels, found: Matched) -> str:
+    unseen = found.unseen
     listed = ", ".join(
         f"{cut(repr(value), 40)} ({counted(count)} row{'s' if count > 1 else ''})"
         for value, count in unseen.most_common(SHOWN)
@@ -247,11 +235,11 @@ def _about_unseen(
     more = f" and {counted(len(unseen) - SHOWN)} other values" if len(unseen) > SHOWN else ""
     levels = ", ".join(cut(repr(level), 40) for level in known.levels[:SHOWN])
     levels += ", ..." if len(known.levels) > SHOWN else ""
-    if known.unseen == "refused" or (known.unseen == "missing" and not others):
+    if known.unseen == "refused" or (known.unseen == "missing" and not (found.codes >= 0).any()):
         value = unseen.most_common(1)[0][0]
-        problem = f"holds values in the column {name!r} that the model has never seen: {listed}{more}, first in {data.row(first)}"
+        problem = f"holds values in the column {name!r} that the model has never seen: {listed}{more}, first in {data.row(int(found.unseen_rows[0]))}"
         hint = f"its levels are {levels}; for values that stand for missing, write missing={value!r}"
-        raise LoadError(complaint("DATA", problem, hint=hint))
+        raise LoadError.about("DATA", problem, hint=hint)
     fate = "are missing to it" if known.unseen == "missing" else "are left for it to judge"
     return f"Column {name!r} of DATA holds values MODEL has never seen, which {fate}: {listed}{more}."
 
@@ -329,11 +317,10 @@ def _raised_by_model(error: BaseException) -> bool:
         return False
     modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
     # Adapters turn rows into what a library takes: text that is no number fails there.
-    in_adapter = modules[-1].startswith("icefield.models.") or modules[-1].endswith(
-        (".predictions", ".margins")
-    )
+    last = modules[-1]
+    in_adapter = last.startswith("icefield.models.") or last.endswith((".predictions", ".margins"))
     asked = "icefield.models.model" in modules or "icefield.models.trial" in modules
-    ours = modules[-1].startswith("icefield.")
+    ours = last.startswith("icefield.")
     return asked and (not ours or (in_adapter and isinstance(error, (ValueError, TypeError))))
 
 
@@ -350,9 +337,8 @@ def _text_among_numbers(model: Any, table: Table) -> str:
         known = ~column.missing
         if 2 * read.sum() >= known.sum() and not read[known].all():
             at = int(np.flatnonzero(known & ~read)[0])
-            return (
-                f"column {name!r} is mostly numbers, but {_row(at)} holds {cut(repr(column.values[at]), 80)}"
-            )
+            held = cut(repr(column.values[at]), 80)
+            return f"column {name!r} is mostly numbers, but {row_text(at)} holds {held}"
     return ""
 
 
@@ -389,20 +375,13 @@ def _first_other(column: Column) -> tuple[str, Any] | None:
 
     Among texts, one that does not even read as a number: in a CSV file it is what made the rest text.
     """
-    others = [
-        at
-        for at in np.flatnonzero(~column.missing).tolist()
-        if not isinstance(column.values[at], (numbers.Number, np.bool_))
-    ]
+    known, kinds = np.flatnonzero(~column.missing).tolist(), (numbers.Number, np.bool_)
+    others = [at for at in known if not isinstance(column.values[at], kinds)]
     if not others:
         return None
     at = next((at for at in others if not _is_number(column.values[at])), others[0])
     value = column.values[at]
-    return f"{_row(at)} holds {'text' if isinstance(value, str) else type(value).__name__}", value
-
-
-def _row(at: int) -> str:
-    return f"row {counted(at + 1)} (counted from 1, without a header)"
+    return f"{row_text(at)} holds {'text' if isinstance(value, str) else type(value).__name__}", value
 
 
 def _is_number(value: Any) -> bool:

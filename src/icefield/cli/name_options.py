@@ -8,7 +8,7 @@ from typing import Any
 
 from icefield.data.columns import is_missing_value
 from icefield.data.frame import Table
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.wording.values import printed_value
 
 
@@ -26,10 +26,8 @@ def given_names(texts: Sequence[str], table: Table) -> dict[Any, Any] | None:
             names[column] = name
         else:
             levels.setdefault(column, {})[_meant(column, value, table)] = name
-    found: dict[Any, Any] = {}
-    for column in {**names, **levels}:
-        own = names.get(column), levels.get(column)
-        found[column] = own[0] if own[1] is None else own[1] if own[0] is None else own
+    both = {column: (names[column], levels[column]) for column in names.keys() & levels.keys()}
+    found: dict[Any, Any] = {**names, **levels, **both}
     return found or None
 
 
@@ -53,9 +51,7 @@ def named_models(model: str, others: Sequence[str]) -> dict[str, str]:
             name, path = Path(given).stem, given
         name = path if name in found else name
         if name in found:
-            raise InputError(
-                complaint("--with", "names the same model twice", given, "write --with NAME=MODEL")
-            )
+            raise InputError.about("--with", "names the same model twice", given, "write --with NAME=MODEL")
         found[name] = path
     return found
 
@@ -63,21 +59,19 @@ def named_models(model: str, others: Sequence[str]) -> dict[str, str]:
 def _halves(option: str, text: str) -> tuple[str, str]:
     key, equals, name = text.partition("=")
     if not equals or not key or not name:
-        raise InputError(complaint(option, "must be COLUMN=TEXT", text, f'write {option} "hr=hour"'))
+        raise InputError.about(option, "must be COLUMN=TEXT", text, f'write {option} "hr=hour"')
     return key, name
 
 
 def _meant(column: str, text: str, table: Table) -> Any:
     """The value of a column that is written like this."""
-    distinct = {
-        v.item() if hasattr(v, "item") else v for v in table.column(column).values if not is_missing_value(v)
-    }
+    values = table.column(column).values
+    distinct = {v.item() if hasattr(v, "item") else v for v in values if not is_missing_value(v)}
     for value in distinct:
-        if text in (str(value), printed_value(value)) or (
-            isinstance(value, float) and _number(text) == value
-        ):
+        alike = isinstance(value, float) and _number(text) == value
+        if alike or text in (str(value), printed_value(value)):
             return value
-    raise InputError(complaint("--name", f"names a value that {column!r} does not have", text))
+    raise InputError.about("--name", f"names a value that {column!r} does not have", text)
 
 
 def _number(text: str) -> float | None:

@@ -19,7 +19,6 @@ from icefield.rows.files import FORMATS, paths_of
 from icefield.rows.source import first_rows
 from icefield.threads import available_processors
 
-ENGINES = ("spark", "dask", "ray")
 NEEDS = {"spark": ("pyspark",), "dask": ("dask.dataframe", "distributed"), "ray": ("ray", "ray.data")}
 
 
@@ -36,9 +35,8 @@ def data_on(engine: str, model: Any, files: Sequence[str], threads: int | None) 
             raise MissingDependencyError(
                 f"--on {engine} needs {name.split('.')[0]}, which is not installed. Hint: pip install 'icefield[{engine}]'."
             ) from error
-    os.environ.setdefault(
-        "PYTHONSAFEPATH", "1"
-    )  # workers, started from here, import nothing from the working folder
+    # Workers, started from here, import nothing from the working folder.
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     open_frame = {"spark": _spark, "dask": _dask, "ray": _ray}[engine]
     source = distributed_source(open_frame(paths, threads or available_processors()))
     if source is None:

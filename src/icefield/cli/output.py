@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +16,7 @@ from urllib.parse import unquote
 
 import click
 
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 
 PICTURES = (".png", ".pdf", ".svg", ".html")
 
@@ -38,9 +40,7 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
     """
     plot = options.get("plot")
     if plot is not None and not plot.lower().endswith(PICTURES):
-        raise InputError(
-            complaint("--plot", f"must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}", plot)
-        )
+        raise InputError.about("--plot", f"must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}", plot)
     from icefield.rows.files import FORMATS  # not for who only asks for help
 
     files, folders, globs = _read_files(inputs)
@@ -51,24 +51,24 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
             continue
         option = "-o" if name == "output" else "--" + name.removesuffix("_path")
         if not Path(path).parent.is_dir():
-            raise InputError(complaint(option, "lies in a folder that does not exist", path))
+            raise InputError.about(option, "lies in a folder that does not exist", path)
         # Written beside its place and then put there, so the folder matters too.
-        ways = [path, Path(path).parent] if Path(path).exists() else [Path(path).parent]
+        there = Path(path).exists()
+        ways = [path, Path(path).parent] if there else [Path(path).parent]
         if not _is_special(path) and not all(os.access(way, os.W_OK) for way in ways):
-            raise InputError(complaint(option, "cannot be written", path, "choose another folder"))
+            raise InputError.about(option, "cannot be written", path, "choose another folder")
         real = os.path.realpath(path)
-        if name != "checkpoint" and any(_is_same(path, other) for other in files):
-            raise InputError(complaint(option, "would overwrite what is read", path, "choose another name"))
+        is_read = there and any(os.path.exists(one) and os.path.samefile(path, one) for one in files)
+        if name != "checkpoint" and is_read:
+            raise InputError.about(option, "would overwrite what is read", path, "choose another name")
         if Path(path).suffix.lower() in FORMATS and (
             any(Path(real).is_relative_to(folder) for folder in folders)
             or any(_matches(real, pattern) for pattern in globs)
         ):
-            raise InputError(
-                complaint(option, "lies among the files of DATA, and would be read as one of them the next time", path,
-                          "choose another folder")
-            )  # fmt: skip
+            raise InputError.about(option, "lies among the files of DATA, and would be read as one of them the next time", path,
+                                "choose another folder")  # fmt: skip
         if real in taken and not _is_special(path):
-            raise InputError(complaint(option, f"names the file of {taken[real]} too", path, "choose another name"))  # fmt: skip
+            raise InputError.about(option, f"names the file of {taken[real]} too", path, "choose another name")  # fmt: skip
         taken[real] = option
 
 
@@ -103,10 +103,6 @@ def _matches(path: str, pattern: str) -> bool:
     return Path(path).match(pattern)
 
 
-def _is_same(path: str, other: str) -> bool:
-    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
-
-
 def _is_special(path: str) -> bool:
     """Whether a path is a device or a pipe, which must not be replaced by a file."""
     return os.path.exists(path) and not os.path.isfile(path)
@@ -123,12 +119,8 @@ def with_groups(frame: Any, explainer: Any) -> Any:
         return frame
     codes = groups.codes[table["row"].to_numpy()]
     labels = [printed_value(label) for label in groups.labels]
-    column = nw.new_series(
-        "group",
-        [None if code < 0 else labels[code] for code in codes],
-        nw.String(),
-        backend=table.implementation,
-    )
+    own = [None if code < 0 else labels[code] for code in codes]
+    column = nw.new_series("group", own, nw.String(), backend=table.implementation)
     return table.with_columns(column).to_native()
 
 
@@ -190,21 +182,29 @@ def show(
     if any(files.values()):
         _write((table or found.to_frame)(), record, **files)
     elif plot is None:
-        text = printable(repr(found))
-        with aloud():
-            click.echo(text)
-    if not quiet:
-        _say_written(plot, files)
+        print_lines(repr(found))
+    say_written(quiet, plot, *files.values())
 
 
 def show_report(report: Any, path: str, quiet: bool) -> None:
     """Write a report's page, and print what it says first."""
     report.save(path)
+    print_lines(*report.findings)
+    say_written(quiet, path)
+
+
+def print_lines(*texts: str) -> None:
+    """Print on standard output."""
     with aloud():
-        for sentence in report.findings:
-            click.echo(printable(sentence))
-    if not quiet:
-        click.echo(f"wrote {path}", err=True)
+        for text in texts:
+            click.echo(printable(text))
+
+
+def say_written(quiet: bool, *paths: str | None) -> None:
+    """Name the files that were written."""
+    for path in paths:
+        if not quiet and path is not None and path != "-":
+            click.echo(f"wrote {path}", err=True)
 
 
 def _draw(drawable: Any, path: str) -> None:
@@ -265,20 +265,8 @@ def _write(
 
 
 def _json_text(rows: list[dict[str, Any]]) -> str:
-    import json
-    import math
-
     def plain(value: Any) -> Any:
-        if hasattr(value, "item"):
-            value = value.item()
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
-        return value
+        value = value.item() if hasattr(value, "item") else value
+        return None if isinstance(value, float) and not math.isfinite(value) else value
 
     return json.dumps([{k: plain(v) for k, v in row.items()} for row in rows], default=str, indent=1)
-
-
-def _say_written(plot: str | None, files: dict[str, Any]) -> None:
-    for path in (plot, *files.values()):
-        if path is not None and path != "-":
-            click.echo(f"wrote {path}", err=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 
 _OPTIONS: list[Callable[[Any], Any]] = [
     click.option("--fit", metavar="LEARNER",
@@ -46,15 +46,11 @@ def _learner(path: str, options: dict[str, Any]) -> Any:
     if not is_imported(path):
         check_model_file(path, "--fit")
         if Path(path).suffix.lower() not in (".skops", *PICKLES):
-            raise InputError(
-                complaint("--fit", "holds a fitted model, and not how it was fitted", path,
-                          "write package.module:object, an estimator or a function of rows and targets")
-            )  # fmt: skip
+            raise InputError.about("--fit", "holds a fitted model, and not how it was fitted", path,
+                                "write package.module:object, an estimator or a function of rows and targets")  # fmt: skip
     found = load_model(path, allow_pickle=options["allow_pickle"], trust=options["trust"], option="--fit")
     if not is_estimator(found) and not callable(found):
-        raise InputError(
-            complaint("--fit", "is neither an estimator nor a function of rows and targets", type(found).__name__,
-                      "name an object with a method fit")
-        )  # fmt: skip
+        raise InputError.about("--fit", "is neither an estimator nor a function of rows and targets", type(found).__name__,
+                            "name an object with a method fit")  # fmt: skip
     check_fit(found)
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from icefield.cli.data_files import DataFile
@@ -49,17 +48,9 @@ def streamed_data(
     """The rows of files, with levels as the model knows them."""
     source = source_at(files, storage_options, missing.given)
     names = source.schema.names
-    first = _CsvBlock(first_rows(source, names))
+    first = DataFile(first_rows(source, names), lines=None)
     wanted = wanted_columns(model, names, AsItLooks(first, missing))
     return FittedSource(source, model, missing, wanted) if wanted.levels else source
-
-
-@dataclass(frozen=True, eq=False)
-class _CsvBlock(DataFile):
-    """Some rows of many: where they stand in their file is not known."""
-
-    def row(self, at: int) -> str:
-        return "one of its rows"
 
 
 class FittedSource(Source):
@@ -86,5 +77,5 @@ class FittedSource(Source):
 
     def frame(self, rows: Any) -> Any:
         frame = self._source.frame(rows)
-        block = _CsvBlock(frame.to_pandas() if self._in_pandas else frame)
+        block = DataFile(frame.to_pandas() if self._in_pandas else frame, lines=None)
         return fitted_data(self._model, block, self._missing, wanted=self._wanted).frame

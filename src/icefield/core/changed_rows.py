@@ -21,15 +21,15 @@ from icefield.data.frame import Table
 from icefield.data.given_values import given_values
 from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves
-from icefield.errors import InputTypeError, complaint
+from icefield.errors import InputTypeError
 from icefield.typing import Float, Positions
 
 
 def changed_table(study: Study, rows: Positions, changed: Mapping[Any, Any]) -> Table:
     """These rows of the sample with each named column set to one value; None is a missing one."""
     if not isinstance(changed, Mapping):
-        raise InputTypeError(
-            complaint("changed", "must map columns to values", changed, 'write changed={"temp": 30.0}')
+        raise InputTypeError.about(
+            "changed", "must map columns to values", changed, 'write changed={"temp": 30.0}'
         )
     table, points = study.sample.table, {}
     for name, value in changed.items():
@@ -38,8 +38,8 @@ def changed_table(study: Study, rows: Positions, changed: Mapping[Any, Any]) -> 
         try:
             points[name] = given_values([value], table.column(name))
         except InputTypeError as error:
-            raise InputTypeError(
-                complaint("changed", "must hold values of the columns of X", {name: value})
+            raise InputTypeError.about(
+                "changed", "must hold values of the columns of X", {name: value}
             ) from error
     part = table.take(rows)
     return part.crossed(points) if points else part
@@ -57,15 +57,11 @@ def ice_curves(
     `plan` is the study's, where the model was just found to be the one it was made for.
     """
     every = np.arange(table.n_rows)
-    questions = [
-        Question(
-            tuple(f.axis(values, study.rows.head) for f, values in zip(one, grid)),
-            spread=False,
-            rows=every,
-            averaged=False,
-        )
-        for one, grid in zip(features, grids)
+    axes = [
+        tuple(f.axis(values, study.rows.head) for f, values in zip(*moving))
+        for moving in zip(features, grids)
     ]
+    questions = [Question(own, spread=False, rows=every, averaged=False) for own in axes]
     found = with_fallback(
         plan or study.plans.checked(), lambda plan: answers_by(plan, questions, Block(table), study.resources)
     )

@@ -65,15 +65,9 @@ def clustered_answers(
 def cluster_errors(
     curves_of: Callable[[Positions], Float], answer: Answer, sample: Block, clusters: Positions, memory: int
 ) -> tuple[Float, ...]:
-    """Standard errors over all rows, then by group.
+    """Standard errors of the answer's averages over all rows, then by group.
 
-    Parameters
-    ----------
-    curves_of : gives the curves ``(outputs, rows, *grid)`` of rows of the sample, by position
-    answer : the averages that err
-    sample : weights and groups of all rows
-    clusters : one code per row
-    memory : bytes, of which curves may take a share
+    `curves_of` gives the curves ``(outputs, rows, *grid)`` of rows of the sample, by position.
     """
     weights = np.ones(sample.n_rows) if sample.weights is None else sample.weights
     members = [np.ones(sample.n_rows, dtype=bool)]

@@ -1,7 +1,7 @@
 """Averages at a sample's own values for engines that have no faster way: each row is combined with the values of each.
 
-What Friedman's H needs of an engine that has no faster way. Rows that share their values are asked
-once; a set that holds every column has nothing left to average over, and is the prediction itself.
+Rows that share their values are asked once; a set that holds every column has nothing left to average over, and is the
+prediction itself.
 """
 
 from __future__ import annotations

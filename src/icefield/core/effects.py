@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.core.clustered_errors import clustered_answers
-from icefield.core.engine import Context, Plan
+from icefield.core.engine import Context, Plan, with_fallback
 from icefield.core.point_weights import PointWeights
 from icefield.core.precision import until_precise
 from icefield.core.prediction_level import Level, prediction_level
@@ -29,11 +29,10 @@ from icefield.data.distribution import Distribution
 from icefield.data.features import Feature
 from icefield.data.grid import AUTO, Grid, specifications, whole_steps
 from icefield.data.groups import Groups
-from icefield.data.naming import Naming
 from icefield.data.row_values import RowValues
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.effect.parts import AllBut, centered_deviation
-from icefield.errors import BudgetError, statement
+from icefield.errors import BudgetError
 from icefield.sampling import CENTERED_CURVES, choose_rows, sampling_reach
 from icefield.threads import available_processors
 from icefield.typing import Float, Positions
@@ -87,16 +86,15 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
-    """One effect on its way: its request, and its features."""
+class Job(GridRequest):
+    """One effect on its way: its features, what was passed as their ``grid=``, and its request."""
 
     request: Request
-    features: tuple[Feature, ...]
 
-    @property
-    def grid(self) -> Any:
-        """What was passed as ``grid=`` for it."""
-        return self.request.grid_of(self.features)
+    @classmethod
+    def of(cls, study: Study, request: Request, names: Sequence[Any]) -> Job:
+        features = tuple(map(study.feature, names))
+        return cls(features, request.grid_of(features), request)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,35 +117,34 @@ def compute(study: Study, requests: Sequence[Request]) -> list[list[Effect]]:
     if not study.rows.resident and len(requests) > 1:
         return [compute(study, [request])[0] for request in requests]
     # 1. Features; their columns are summarised while the model is read.
-    jobs = [Job(request, tuple(map(study.feature, names))) for request in requests for names in request.sets]
+    jobs = [Job.of(study, request, names) for request in requests for names in request.sets]
     for request in requests:
         if isinstance(request.grid, Mapping):  # a grid of none of the features is an error
             specifications(request.grid, [f.label for j in jobs if j.request is request for f in j.features])
-    wanted = [GridRequest(job.features, job.grid) for job in jobs]
     threads = study.resources.threads or available_processors()
-    with study.rows.summarise(wanted, threads) as pending, pending:
+    with study.rows.summarise(jobs, threads) as pending, pending:
         plan = study.plans.checked()
         if pending.is_working:
             pending.tell(plan.steps(study.rows.head))
-        level = (
-            prediction_level(study, plan=plan) if pending.is_working and _prefetches(plan, requests) else None
-        )
+        prefetches = pending.is_working and _prefetches(plan, requests)
+        level = prediction_level(study, plan=plan) if prefetches else None
         early = _first_counts(study, plan, jobs)
         statistics, is_counted = pending.result(also=[] if early is None else [early])
     # 2. Grids, and what is asked of the engine.
     placed = _placed(study, plan, statistics, jobs)
     # 3. Answers over the rows, and how much data is near each grid point.
     counts = early if is_counted else None
-    answers, weights = _answered(study, plan, placed, statistics, counts)
+    answers, weights = with_fallback(
+        plan, lambda own: _answered(study, own, placed, statistics, counts if own is plan else None)
+    )
     # 4. Effects, of values alone.
     level = level or prediction_level(study, requests[0].rows, plan)
     about = EffectContext.of(study, plan, level, requests[0].rows)
-    made = [
+    made = (
         make_effect(about, one, statistics.distribution(one.job.features), answer, weight)
         for one, answer, weight in zip(placed, answers, weights)
-    ]
-    found = iter(made)
-    return [[next(found) for _ in request.sets] for request in requests]
+    )
+    return [[next(made) for _ in request.sets] for request in requests]
 
 
 def compute_to_precision(
@@ -162,15 +159,14 @@ def compute_to_precision(
     sample = study.sample
     order = np.random.default_rng(study.seed).permutation(np.arange(sample.n_rows) if rows is None else rows)
     request = Request(sets=[tuple(features)], grid=grid, spread=True, rows=order)
-    job = Job(request, tuple(map(study.feature, features)))
+    job = Job.of(study, request, features)
     plan = study.plans.checked()
-    with study.rows.summarise([GridRequest(job.features, job.grid)], 1) as pending, pending:
+    with study.rows.summarise([job], 1) as pending, pending:
         statistics, _ = pending.result()
     table = study.rows.head
-    points, notes = statistics.grids(
-        job.features, job.grid, partial(plan.thresholds, table=table), plan.steps(table)
-    )
-    _check_grid_fits(study, job, points)
+    thresholds, steps = partial(plan.thresholds, table=table), plan.steps(table)
+    points, notes = statistics.grids(job.features, job.grid, thresholds, steps)
+    _check_grid_fits(study, points)
     question = Question(_axes(study, job.features, points), spread=True)
     answer, used, said = until_precise(
         lambda chosen: study.answers([question], sample.take(chosen, drawn=True))[0], order, precision
@@ -180,7 +176,9 @@ def compute_to_precision(
         request = replace(request, sampled_from=0)
         if sample.clusters is not None:
             (answer,) = _clustered(study, plan, [question], sample.take(used))
-    placed = PlacedJob(Job(request, job.features), points, "; ".join(n for n in (notes, said) if n), question)
+    placed = PlacedJob(
+        replace(job, request=request), points, "; ".join(n for n in (notes, said) if n), question
+    )
     weight = statistics.point_weights(job.features, points, study.rows.groups)
     about = EffectContext.of(study, plan, prediction_level(study, used, plan), None)
     return make_effect(about, placed, statistics.distribution(job.features), answer, weight)
@@ -199,8 +197,8 @@ def _placed(study: Study, plan: Plan, statistics: ColumnStatistics, jobs: Sequen
     """The jobs with their grids and questions."""
     thresholds, steps = partial(plan.thresholds, table=study.rows.head), plan.steps(study.rows.head)
     grids = [statistics.grids(job.features, job.grid, thresholds, steps) for job in jobs]
-    for job, (points, _) in zip(jobs, grids):
-        _check_grid_fits(study, job, points)
+    for points, _ in grids:
+        _check_grid_fits(study, points)
     questions = [
         Question(
             _axes(study, job.features, points),
@@ -214,21 +212,16 @@ def _placed(study: Study, plan: Plan, statistics: ColumnStatistics, jobs: Sequen
     return [PlacedJob(job, *grid, question) for job, grid, question in zip(jobs, grids, questions)]
 
 
-def _check_grid_fits(study: Study, job: Job, grid: Grids) -> None:
+def _check_grid_fits(study: Study, grid: Grids) -> None:
     """Refuse a product of grids with more points than the budget has room for, with its size."""
     if len(grid) == 1:
         return
     points = math.prod(len(values) for values in grid)
     size = 8 * GRID_ARRAYS * len(study.model.outputs) * points
     if size > study.resources.memory:
-        shape = " x ".join(counted(len(values)) for values in grid)
-        raise BudgetError(
-            statement(
-                f"A grid of {shape} points would take {size / 2**20:,.0f} MB, over the budget of "
-                f"{study.resources.memory / 2**20:,.0f} MB.",
-                "use fewer points with grid=25, or raise Explainer(memory=...)",
-            )
-        )
+        shape, held = " x ".join(counted(len(values)) for values in grid), study.resources.memory
+        raise BudgetError.saying(f"A grid of {shape} points would take {size / 2**20:,.0f} MB, over the budget of {held / 2**20:,.0f} MB.",
+                                 "use fewer points with grid=25, or raise Explainer(memory=...)")  # fmt: skip
 
 
 def _axes(study: Study, features: Sequence[Feature], grid: Grids) -> tuple[Any, ...]:
@@ -268,31 +261,12 @@ def _answered(
     counts: QuestionAccumulator | None,
 ) -> tuple[list[Answer], list[list[Float]]]:
     """The answers over the rows asked for, and the weight of the data near each grid point."""
-    from icefield.forest import CannotRead
-
-    try:
-        return _answered_by(study, plan, placed, statistics, counts)
-    except CannotRead as reason:  # holds for this call: the next one may do without that value
-        return _answered_by(study, plan.fallback(str(reason)), placed, statistics, None)
-
-
-def _answered_by(
-    study: Study,
-    plan: Plan,
-    placed: Sequence[PlacedJob],
-    statistics: ColumnStatistics,
-    counts: QuestionAccumulator | None,
-) -> tuple[list[Answer], list[list[Float]]]:
-    request, questions = placed[0].job.request, [one.question for one in placed]
+    request, questions, groups = placed[0].job.request, [one.question for one in placed], study.rows.groups
     whole = request.rows is None and plan.engine.needs_rows
-    placing = [
-        i
-        for i, one in enumerate(placed)
-        if whole and statistics.needs_pass(one.job.features, one.job.grid, study.rows.groups)
-    ]
-    points = PointWeights(
-        [(placed[i].job.features, placed[i].grid) for i in placing], study.rows.n_groups, study.rows.beside
-    )
+    needs_pass = [whole and statistics.needs_pass(one.job.features, one.job.grid, groups) for one in placed]
+    placing = [i for i, needed in enumerate(needs_pass) if needed]
+    sets = [(placed[i].job.features, placed[i].grid) for i in placing]
+    points = PointWeights(sets, study.rows.n_groups, study.rows.beside)
     if not whole:
         block = study.sample.take(request.rows, drawn=request.sampled_from > 0)
         if block.clusters is None or request.sampled_from:
@@ -305,9 +279,7 @@ def _answered_by(
         answers = _of_passes(study, plan, questions, points if placing else None, counts)
     weights = {i: points.of(number) for number, i in enumerate(placing)}
     return answers, [
-        weights[i]
-        if i in weights
-        else statistics.point_weights(one.job.features, one.grid, study.rows.groups)
+        weights[i] if i in weights else statistics.point_weights(one.job.features, one.grid, groups)
         for i, one in enumerate(placed)
     ]
 
@@ -410,44 +382,38 @@ class EffectContext:
 
     Attributes
     ----------
-    outputs, scale, scale_label, positive, columns : of the model
-    engine, why : the engine that was planned, and why
-    level : where the model's own predictions lie
+    outputs, columns : of the model
+    predictions, provenance : what it predicts, and the engine that was planned, and why
     sample, groups : rows together, and what ``by=`` made of them
     said : how many rows were averaged over, where not all were
-    background, naming : as in `Explainer`
     """
 
     outputs: tuple[Any, ...]
-    scale: str
-    scale_label: str
-    positive: bool
     columns: tuple[Any, ...]
-    engine: str
-    why: str
-    level: Level
+    predictions: Predictions
+    provenance: Provenance
     sample: Block
     groups: Groups | None
     said: str
-    background: str
-    naming: Naming
     _kept_values: dict[Request, RowValues] = field(default_factory=dict)
 
     @classmethod
     def of(cls, study: Study, plan: Plan, level: Level, rows: Positions | None) -> EffectContext:
         model, sample = study.model, study.sample
         said = "" if rows is None else f"averaged over {counted(len(rows))} of {counted(sample.n_rows)} rows"
-        return cls(
-            model.outputs, model.scale, model.scale_label, model.positive, model.columns, plan.engine.name, study.why(plan),
-            level, sample, study.rows.groups, said, study.background, study.naming,
+        positive = model.positive or (model.scale == "response" and level.positive)
+        predictions = Predictions(
+            model.scale, model.scale_label, level.baseline, level.std, level.unit, positive
+        )
+        provenance = Provenance(
+            plan.engine.name, study.why(plan), study.background, library=sample.table.library, naming=study.naming
         )  # fmt: skip
+        return cls(model.outputs, model.columns, predictions, provenance, sample, study.rows.groups, said)
 
     def blank(
         self, kind: str, features: Sequence[Feature], grid: Grids, distribution: Distribution
     ) -> Effect:
         """An Effect that knows the model and the data, without its curves."""
-        level = self.level
-        positive = self.positive or (self.scale == "response" and level.positive)
         return Effect(
             kind=kind,
             features=tuple(f.label for f in features),
@@ -457,12 +423,8 @@ class EffectContext:
             kinds=tuple(f.kind for f in features),
             by=None if self.groups is None else self.groups.name,
             backing=Backing(distribution=distribution),
-            predictions=Predictions(
-                self.scale, self.scale_label, level.baseline, level.std, level.unit, positive
-            ),
-            provenance=Provenance(
-                background=self.background, library=self.sample.table.library, naming=self.naming
-            ),
+            predictions=self.predictions,
+            provenance=self.provenance,
         )
 
     def row_values(self, request: Request, rows: Positions) -> RowValues:
@@ -482,10 +444,10 @@ def make_effect(
     request, features, question = placed.job.request, placed.job.features, placed.question
     labels = () if about.groups is None else about.groups.labels
     blank = about.blank(request.kind, features, placed.grid, distribution)
-    notes = (about.why, placed.notes, about.said, *answer.notes)
+    notes = (about.provenance.why, placed.notes, about.said, *answer.notes)
     found = replace(
         blank.provenance,
-        engine=answer.engine or about.engine,
+        engine=answer.engine or about.provenance.engine,
         why="; ".join(part for part in notes if part),
         sampled_from=request.sampled_from,
         own_grid=not (request.grid is None or (isinstance(request.grid, Grid) and request.grid == AUTO)),

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from icefield.core.question import Answer, Axis, Moments, Question, QuestionAccumulator, Resources
-from icefield.errors import EngineError, statement
+from icefield.errors import EngineError
 from icefield.models.fingerprint import Fingerprint
 from icefield.typing import Background, EngineChoice, Float, Positions
 
@@ -138,13 +138,7 @@ class Engine(Protocol):
 
 
 class TreeReading:
-    """The model as trees, read and checked against its own predictions once, on first use.
-
-    Parameters
-    ----------
-    model : the model
-    table : rows it can be asked about
-    """
+    """The model as trees, read and checked against its own predictions of a table once, on first use."""
 
     def __init__(self, model: Model, table: Table) -> None:
         self.model, self.table = model, table
@@ -310,11 +304,8 @@ def _no_engine(asked: EngineChoice, background: Background, reason: str) -> Engi
         return EngineError(
             f"background='training' needs a model read as trees: {reason}. Hint: write background='data'."
         )
-    return EngineError(
-        statement(
-            f"engine={asked!r} cannot answer for this model: {reason}.",
-            "engine='auto' uses brute force here",
-        )
+    return EngineError.saying(
+        f"engine={asked!r} cannot answer for this model: {reason}.", "engine='auto' uses brute force here"
     )
 
 
@@ -332,13 +323,7 @@ def training_refusal(what: str) -> EngineError:
 
 
 class PlanCell:
-    """The plan for a model, made at the first question, and the check that the model is still the one it was made for.
-
-    Parameters
-    ----------
-    model, table : the model, and rows it can be asked about
-    asked, background : as in `Explainer`
-    """
+    """The plan for a model, made at the first question, and the check that the model is still the one it was made for."""
 
     def __init__(
         self, model: Model, table: Table, asked: EngineChoice = "auto", background: Background = "data"

@@ -22,9 +22,7 @@ def record_of(study: Study, run_id: str) -> Record:
     """The record that identifies results of a study; for streams it is made without reading the rows."""
     from icefield import __version__
 
-    identity, model = study.rows.identity(), study.model
-    head = study.rows.head
-    native = model.native
+    identity, model, head, native = study.rows.identity(), study.model, study.rows.head, study.model.native
     return Record(
         run_id=run_id,
         model_hash=model_hash(study, head),
@@ -77,8 +75,7 @@ def model_hash(study: Study, table: Table) -> str:
     model = study.model
     # Of a stream the first, which stay the first when rows are added at its end.
     places = hashed_rows(table.n_rows) if study.rows.resident else np.arange(min(HASHED_ROWS, table.n_rows))
-    predicted = (
-        interruptible(model, table)[places] if model.across_rows else interruptible(model, table.take(places))
-    )
+    asked = table if model.across_rows else table.take(places)
+    predicted = interruptible(model, asked)[places if model.across_rows else slice(None)]
     about = f"{type(model.native).__name__} {model.scale} {list(map(str, model.outputs))} {predictions_hash(predicted)}"
     return hashlib.sha256(about.encode()).hexdigest()[:DIGITS]

@@ -40,12 +40,8 @@ class PointWeights(Accumulator):
 
     @property
     def about(self) -> dict[str, Any]:
-        return {
-            "point weights": [
-                [[str(f.label), repr(values.tolist())] for f, values in zip(features, grid)]
-                for features, grid in self._sets
-            ]
-        }
+        sets = [zip(features, grid) for features, grid in self._sets]
+        return {"point weights": [[[str(f.label), repr(v.tolist())] for f, v in own] for own in sets]}
 
     def add(self, block: Block, threads: ThreadCrew) -> None:
         for (features, grid), sums in zip(self._sets, self.sums):
@@ -59,12 +55,9 @@ class PointWeights(Accumulator):
             if block.codes is not None:
                 codes = block.codes[has]
                 known = codes >= 0
-                counted = np.bincount(
-                    codes[known] * size + flat[has][known],
-                    None if kept is None else kept[known],
-                    minlength=(len(sums) - 1) * size,
-                )
-                sums[1:] += counted.reshape(len(sums) - 1, size)
+                kept = None if kept is None else kept[known]
+                places = codes[known] * size + flat[has][known]
+                sums[1:] += np.bincount(places, kept, minlength=sums[1:].size).reshape(-1, size)
 
     def of(self, number: int) -> list[Float]:
         """The weights at the points of one of the grids: over all rows, then by group."""

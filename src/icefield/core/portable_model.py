@@ -17,25 +17,16 @@ INSTEAD = "use ex.serve(), which asks the model itself"
 
 
 def portable_model(study: Study) -> dict[str, Any]:
-    """The trees as `icefield.forest.portable.portable` packs them, on the study's scale.
-
-    Raises
-    ------
-    ModelError
-        Where the model is not read as trees, or a page could not evaluate them, with the reason.
-    """
+    """The trees as `icefield.forest.portable.portable` packs them, on the study's scale; else an error with the reason."""
     trees = study.plan.trees
     if trees is None:
         raise ModelError(
             f"A live row needs a model that is read as trees, to evaluate it in the page: {study.plan.why}. Hint: {INSTEAD}."
         )
-    link = trees.link if tree_scale(study.model, trees) == "response" else identity()
-    if (
-        tree_scale(study.model, trees) == "response"
-        and study.model.scale == "raw"
-        and trees.raw_link is not None
-    ):
-        link = trees.raw_link
+    link = identity()
+    if tree_scale(study.model, trees) == "response":
+        raw = trees.raw_link if study.model.scale == "raw" else None
+        link = trees.link if raw is None else raw
     try:
         if not isinstance(getattr(trees.encode, "_encode", trees.encode), Encoder):  # a pipeline's
             trees = on_raw_columns(trees, study.sample.table)

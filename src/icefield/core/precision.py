@@ -34,22 +34,12 @@ def until_precise(
         more = order[len(used) : 2 * len(used)]
         new = ask(np.sort(more))
         extent = _extent(answer.total.average, new.total.average)
-        answer, used = _merged(answer, new), order[: len(used) + len(more)]
+        answer, used = answer.merge(new), order[: len(used) + len(more)]
         if len(used) < len(order) and _precise(answer.total, extent, precision, len(order)):
             said = f"{counted(len(used))} of {counted(len(order))} rows gave a standard error within {precision:g} of the range"
             return answer, used, said
-    return (
-        answer,
-        used,
-        f"all {counted(len(used))} rows were used without reaching precision {precision:g} earlier",
-    )
-
-
-def _merged(first: Answer, second: Answer) -> Answer:
-    return Answer(
-        first.total.merge(second.total),
-        tuple(a.merge(b) for a, b in zip(first.groups, second.groups)),
-    )
+    said = f"all {counted(len(used))} rows were used without reaching precision {precision:g} earlier"
+    return answer, used, said
 
 
 def _extent(seen: Float, new: Float) -> Float:

@@ -37,12 +37,12 @@ def prediction_level(study: Study, rows: Positions | None = None, plan: Plan | N
     if rows is not None and len(rows) < PREDICTION_ROWS:
         weights = None if sample.weights is None else sample.weights[rows]
         return _level_of(study, rows, weights, plan, alone=True)
-    return study.cache.once(
-        "prediction level",
-        lambda: _level_of(
-            study, *in_proportion(PREDICTION_ROWS, sample.n_rows, sample.weights, study.seed), plan
-        ),
-    )
+
+    def of_sample() -> Level:
+        drawn = in_proportion(PREDICTION_ROWS, sample.n_rows, sample.weights, study.seed)
+        return _level_of(study, *drawn, plan)
+
+    return study.cache.once("prediction level", of_sample)
 
 
 def _level_of(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,19 +23,6 @@ from icefield.typing import Float
 if TYPE_CHECKING:
     from icefield.core.engine import Engine
     from icefield.threads import ThreadCrew
-
-__all__ = [
-    "Answer",
-    "AnswerAccumulator",
-    "Axis",
-    "Moments",
-    "Question",
-    "QuestionAccumulator",
-    "Resources",
-    "block_moments",
-    "moments_of",
-    "moments_state",
-]
 
 
 @dataclass(frozen=True)
@@ -98,7 +85,7 @@ class Moments:
         if weights is not None:
             weight, squared = float(weights.sum()), float(np.square(weights).sum())
         if weight == 0.0:
-            return cls(rows, 0.0, 0.0, np.zeros(shape), np.zeros(shape) if spread else None)
+            return replace(cls.empty(shape, spread), count=rows)
         with np.errstate(invalid="ignore", over="ignore"):  # infinite predictions give NaN spreads
             mean = (lanes if weights is None else lanes * weights).sum(axis=-1) / weight
             m2 = None
@@ -195,7 +182,12 @@ class Answer:
     curves: Float | None = None
     errors: tuple[Float, ...] = ()
     engine: str = ""  # which engine answered, where it is another than was planned
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+
+    def merge(self, other: Answer) -> Answer:
+        """The moments of both answers' rows together; what else there is does not merge."""
+        groups = tuple(own.merge(more) for own, more in zip(self.groups, other.groups))
+        return Answer(self.total.merge(other.total), groups)
 
 
 def block_moments(values: Float, block: Block, start: int, stop: int, spread: bool) -> list[Moments]:
@@ -244,9 +236,7 @@ class AnswerAccumulator(QuestionAccumulator):
 
     @property
     def about(self) -> dict[str, Any]:
-        axes = [
-            [[str(n), _digest(v)] for axis in q.axes for n, v in axis.points.items()] for q in self._questions
-        ]
+        axes = [[[str(n), _digest(v)] for a in q.axes for n, v in a.points.items()] for q in self._questions]
         return {"answers": axes, "spread": [q.spread for q in self._questions], "engine": self._engine.name}
 
     def add(self, block: Block, threads: ThreadCrew) -> None:
@@ -256,10 +246,7 @@ class AnswerAccumulator(QuestionAccumulator):
         if not self._answers:
             self._answers = more
         elif more:
-            self._answers = [
-                Answer(a.total.merge(b.total), tuple(x.merge(y) for x, y in zip(a.groups, b.groups)))
-                for a, b in zip(self._answers, more)
-            ]
+            self._answers = [a.merge(b) for a, b in zip(self._answers, more)]
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
         return self._answers

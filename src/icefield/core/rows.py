@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 State = dict[str, NDArray[Any]]
 
 
+def part_of(state: State, prefix: str) -> State:
+    """The arrays of a state whose names begin so, by what is left of their names."""
+    return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Consecutive rows with their weights and groups.
@@ -175,6 +180,9 @@ class GridRequest:
 
 class PendingStatistics(AbstractContextManager["PendingStatistics"]):
     """Column statistics on their way; leaving the context stops the work on them."""
+
+    def __exit__(self, *_: object) -> None:
+        """Stop what threads do meanwhile, if there are any."""
 
     @property
     def is_working(self) -> bool:

@@ -6,9 +6,9 @@ recipe for effects is `icefield.core.effects.compute`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from icefield.core.cache import Cache
 from icefield.core.crossed_rows import moving_columns
@@ -18,15 +18,12 @@ from icefield.core.rows import Accumulator, Block, Rows
 from icefield.data.columns import Column
 from icefield.data.features import Feature, feature_column, resolve
 from icefield.data.naming import PLAIN, Naming
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.models.model import Model
 from icefield.models.pace import interruptible
 from icefield.sampling import Chosen, choose_rows
 from icefield.threads import ThreadCrew
 from icefield.typing import Background, Float, Positions
-
-Key = TypeVar("Key", bound=Hashable)
-KeyIn = TypeVar("KeyIn", bound=Hashable, contravariant=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +49,7 @@ class Study:
     def of(cls, model: Model, rows: Rows, choices: Choices | None = None) -> Study:
         """A study whose engine is chosen at the first question, or now where one was asked for by name."""
         choices = Choices() if choices is None else choices
-        study = cls(model, rows, choices, PlanCell(model, rows.head, choices.engine, choices.background))
+        study = _planless(model, rows, choices)
         if choices.engine == "trees" or choices.background == "training":
             study.plan  # noqa: B018  (a clear error now beats one at the first question)
         return study
@@ -60,13 +57,11 @@ class Study:
     def __reduce__(self) -> Any:
         """Pickles the choices only; results are computed again in the other process."""
         self.plans.check_model()
-        return _unpickled, (self.model, self.rows, self.choices)
+        return _planless, (self.model, self.rows, self.choices)
 
     def __repr__(self) -> str:
-        return (
-            f"Explainer({type(self.model.native).__name__}, {self.rows.described(len(self.model.columns))}, "
-            f"{what_is_predicted(self.model)})"
-        )
+        model, rows = type(self.model.native).__name__, self.rows.described(len(self.model.columns))
+        return f"Explainer({model}, {rows}, {what_is_predicted(self.model)})"
 
     @property
     def sample(self) -> Block:
@@ -126,11 +121,11 @@ class Study:
         """The features a user means; an error when there are none, or a column twice."""
         if not asked:
             example = f"for example {self.model.columns[0]!r}"
-            raise InputError(complaint("features", "must name at least one feature", (), example))
+            raise InputError.about("features", "must name at least one feature", (), example)
         found = tuple(self.feature(one) for one in asked)
         moving = moving_columns(found)
         if len(set(moving)) != len(moving):
-            raise InputError(complaint("features", "names the same column twice", list(asked)))
+            raise InputError.about("features", "names the same column twice", list(asked))
         return found
 
     def column(self, feature: Feature) -> Column:
@@ -195,5 +190,5 @@ def what_is_predicted(model: Model) -> str:
     return model.scale_label if outputs == model.scale_label else f"{model.scale_label} of {outputs}"
 
 
-def _unpickled(model: Model, rows: Rows, choices: Choices) -> Study:
+def _planless(model: Model, rows: Rows, choices: Choices) -> Study:
     return Study(model, rows, choices, PlanCell(model, rows.head, choices.engine, choices.background))

@@ -39,10 +39,8 @@ def _between_brackets(values: Float, ranks: NDArray[np.int64]) -> Float | None:
 
     size = len(values)
     sample = np.sort(values[:: size // SAMPLE])
-    first, last = (
-        int((rank / size + side * MARGIN) * len(sample))
-        for rank, side in ((ranks.min(), -1), (ranks.max(), 1))
-    )
+    ends = ((ranks.min(), -1), (ranks.max(), 1))
+    first, last = (int((rank / size + side * MARGIN) * len(sample)) for rank, side in ends)
     low = sample[first] if first >= 0 else values.min()
     high = sample[last] if last < len(sample) else values.max()
     with np.errstate(all="ignore"):
@@ -55,19 +53,11 @@ def _between_brackets(values: Float, ranks: NDArray[np.int64]) -> Float | None:
     cells = np.searchsorted(up_to, ranks, side="right")
     if ranks.min() < up_to[0] - counts[0] or cells.max() >= CELLS:
         return None
-    wanted = np.zeros(CELLS, bool)
-    wanted[cells] = True
+    wanted = np.zeros(CELLS, np.uint8)
+    wanted[cells] = 1
     kept = np.where(wanted, counts, 0)
     found, filled = np.empty(int(kept.sum())), np.zeros(1, np.int64)
-    kernels.gather(
-        values=column,
-        low=low,
-        high=high,
-        scale=scale,
-        wanted=wanted.view(np.uint8),
-        found=found,
-        filled=filled,
-    )
+    kernels.gather(values=column, low=low, high=high, scale=scale, wanted=wanted, found=found, filled=filled)
     # All values of a lower cell are below those of the next, so a rank among the gathered ones is its rank less those left out.
     at = ranks - (up_to - counts)[cells] + (np.cumsum(kept) - kept)[cells]
     return np.partition(found, np.unique(at))[at]

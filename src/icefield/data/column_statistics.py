@@ -16,15 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.distribution import (
-    Binned,
-    Distribution,
-    Joint,
-    Marginal,
-    binned,
-    joint_of,
-    marginal_of,
-)
+from icefield.data.distribution import Binned, Distribution, Joint, Marginal, binned, joint_of, marginal_of
 from icefield.data.features import (
     Feature,
     check_levels,
@@ -211,9 +203,8 @@ class MemoryStatistics:
         """  # fmt: skip
         waiting: dict[Any, Waiting] = {}
         for features, asked in sets:
-            if not (asked is None or isinstance(asked, (Grid, int))) or is_of_thresholds(asked):
-                continue
-            if isinstance(asked, bool):
+            usual = isinstance(asked, (Grid, int, type(None))) and not isinstance(asked, bool)
+            if not usual or is_of_thresholds(asked):
                 continue
             plan = planned(asked, len(features))
             for feature in features:
@@ -246,8 +237,7 @@ class MemoryStatistics:
         room = room if room.size >= size else np.empty(size)
         _, n_features, (plan, *_) = block[0]
         # What is wanted first of the first is wanted of all, as a rule; the rest finds these values in one piece.
-        places = places_of(plan, n_features)
-        if places is None:
+        if (places := places_of(plan, n_features)) is None:
             plan = planned(None, n_features)
             places = places_of(plan, n_features)
         assert places is not None  # of the usual grid there always are
@@ -397,7 +387,7 @@ class MemoryStatistics:
         column = self.column(feature)
         summary = summary or self._summary_of(feature)  # several columns at once, where threads ask for them
         if summary is not None:
-            self._describe(feature, summary)
+            self._marginal(feature, summary)  # which gathers most of what the grid needs too
         found = grid_points(plan, column, n_features, self.weights, thresholds, summary)
         if summary is not None and n_features == 1 and len(found.values) > 1:
             counts = nearest_counts(found.values, column, summary)
@@ -420,12 +410,9 @@ class MemoryStatistics:
             if values.dtype != object and (column.kind == "float" or not column.any_missing):
                 known.append((key, values, column))
         columns = [_as_floats(column.values) for _, _, column in known]
+        grids = [v[:-1] if column.any_missing and np.isnan(v[-1]) else v for _, v, column in known]
         for together in side_by_side(columns, 1):
-            grids = []
-            for i in together:
-                values, column = known[i][1], known[i][2]
-                grids.append(values[:-1] if column.any_missing and np.isnan(values[-1]) else values)
-            counted = counts_near([columns[i] for i in together], grids)
+            counted = counts_near([columns[i] for i in together], [grids[i] for i in together])
             for i, counts in zip(together, counted):
                 key, values, column = known[i]
                 if len(counts) < len(values):
@@ -449,19 +436,8 @@ class MemoryStatistics:
             column.note_complete()
         return summary
 
-    def _describe(self, feature: Feature, summary: ColumnSummary) -> None:
-        """What pictures need of a column that has just been summarised, which gathers most of what its grid needs too."""
-        label = (feature.label, feature.columns)
-        if label not in self._marginals:
-            marginal = self._described(feature, summary)
-            with self._lock:
-                self._marginals.setdefault(label, marginal)
-
     def point_weights(
-        self,
-        features: Sequence[Feature],
-        grid: Sequence[NDArray[Any]],
-        groups: Groups | None,
+        self, features: Sequence[Feature], grid: Sequence[NDArray[Any]], groups: Groups | None
     ) -> list[Float]:
         """Weight of the data nearest to each grid point: over all rows, then per group."""
         codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
@@ -493,11 +469,9 @@ class MemoryStatistics:
             if codes is not None:
                 group = codes[rows] if every else codes[rows][has]
                 known = group >= 0
+                kept = None if kept is None else kept[known]
                 flat_groups = group[known] * size + inside[known]
-                counted = np.bincount(
-                    flat_groups, None if kept is None else kept[known], minlength=n_groups * size
-                )
-                sums[1:] += counted.reshape(n_groups, size)
+                sums[1:] += np.bincount(flat_groups, kept, minlength=n_groups * size).reshape(n_groups, size)
         return [s.reshape(shape) for s in sums]
 
     def _placed(
@@ -525,20 +499,16 @@ class MemoryStatistics:
     def distribution(self, features: Sequence[Feature]) -> Distribution:
         """What pictures need of the data of one, two or more features."""
         marginals = tuple(self._marginal(f) for f in features)
-        if len(features) != 2:
-            return Distribution(marginals)
-        return Distribution(marginals, self._joint(features[0], features[1]))
+        return Distribution(marginals, self._joint(*features) if len(features) == 2 else None)
 
-    def _marginal(self, feature: Feature) -> Marginal:
+    def _marginal(self, feature: Feature, summary: ColumnSummary | None = None) -> Marginal:
         key = (feature.label, feature.columns)
-        with self._lock:
-            if key not in self._marginals:
-                self._marginals[key] = self._described(feature, None)
-            return self._marginals[key]
-
-    def _described(self, feature: Feature, summary: ColumnSummary | None) -> Marginal:
-        rng = np.random.default_rng(self.seed)
-        return marginal_of(feature.label, self.column(feature), self.weights, rng, summary)
+        if key not in self._marginals:
+            rng = np.random.default_rng(self.seed)
+            found = marginal_of(feature.label, self.column(feature), self.weights, rng, summary)
+            with self._lock:
+                self._marginals.setdefault(key, found)
+        return self._marginals[key]
 
     def _joint(self, first: Feature, second: Feature) -> Joint:
         key = (first.columns, second.columns)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, Column, is_missing_value, object_array
 from icefield.data.frame import Table
-from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, did_you_mean
 
 if TYPE_CHECKING:
     from icefield.data.column_summary import ColumnSummary
@@ -78,8 +78,8 @@ def resolve(asked: Any, table: Table, columns: Collection[Any]) -> Feature:
         return _group(asked, table, columns)
     name = column_name(asked, table, "features")
     if name not in columns:
-        raise InputError(
-            complaint("features", "names a column the model does not use", name, did_you_mean(name, columns))
+        raise InputError.about(
+            "features", "names a column the model does not use", name, did_you_mean(name, columns)
         )
     column = table.column(name)
     column.check_can_move()
@@ -99,17 +99,15 @@ def feature_column(feature: Feature, table: Table) -> Column:
         column = table.column(name)
         known = column.values[~column.missing]
         if column.kind not in ("boolean", "integer", "float") or not np.isin(known, (0, 1)).all():
-            raise InputError(
-                complaint("features", f"must list indicator columns of 0 and 1 for the group {label!r}", name)
+            raise InputError.about(
+                "features", f"must list indicator columns of 0 and 1 for the group {label!r}", name
             )
         hot[:, i] = (column.values == 1) & ~column.missing
     count = hot.sum(axis=1)
     if (count > 1).any():
         row = int(np.flatnonzero(count > 1)[0])
-        raise InputError(
-            complaint("features", f"lists columns of the group {label!r} that are set together in row {row}", list(names),
-                      "a one-hot group has at most one 1 a row")
-        )  # fmt: skip
+        raise InputError.about("features", f"lists columns of the group {label!r} that are set together in row {row}", list(names),
+                               "a one-hot group has at most one 1 a row")  # fmt: skip
     codes = np.where(count == 1, hot.argmax(axis=1), len(names)).astype(np.int64)
     levels = object_array([*feature.levels, NO_LEVEL] if (count == 0).any() else list(feature.levels))
     return Column(label, "categorical", levels[codes], np.zeros(len(codes), dtype=bool), codes, levels)
@@ -121,11 +119,11 @@ def listed_features(features: Iterable[Any] | None, columns: Sequence[Any], leas
         features = [features]
     asked = columns if features is None else features
     if isinstance(asked, bool) or not hasattr(asked, "__iter__"):
-        raise InputTypeError(complaint("features", "must be a sequence", asked, "write [...]"))
+        raise InputTypeError.about("features", "must be a sequence", asked, "write [...]")
     listed = list(asked)
     if len(listed) < least:
         number, hint = ("one feature", None) if least == 1 else ("two features", "interactions need a pair")
-        raise InputError(complaint("features", f"must name at least {number}", listed, hint))
+        raise InputError.about("features", f"must name at least {number}", listed, hint)
     return listed
 
 
@@ -139,45 +137,26 @@ def column_name(asked: Any, table: Table, parameter: str) -> Any:
     if isinstance(asked, (int, np.integer)) and not isinstance(asked, bool):
         if 0 <= asked < len(table.names):
             return table.names[int(asked)]
-        raise InputError(
-            complaint(parameter, f"is a position outside the {len(table.names)} columns of X", int(asked),
-                      f"positions run from 0 to {len(table.names) - 1}")
-        )  # fmt: skip
+        raise InputError.about(parameter, f"is a position outside the {len(table.names)} columns of X", int(asked),
+                               f"positions run from 0 to {len(table.names) - 1}")  # fmt: skip
     if not isinstance(asked, (str, tuple)):
-        raise InputTypeError(
-            complaint(
-                parameter,
-                "must be a column name, a position, or {name: [columns]}",
-                asked,
-                'write several features one after another: partial_dependence("a", "b")'
-                if isinstance(asked, list)
-                else None,
-            )
-        )
-    raise InputError(
-        complaint(
-            parameter,
-            "names a column that X does not have",
-            asked,
-            did_you_mean(asked, table.names),
-        )
+        raise InputTypeError.about(parameter, "must be a column name, a position, or {name: [columns]}", asked,
+                                   'write several features one after another: partial_dependence("a", "b")' if isinstance(asked, list) else None)  # fmt: skip
+    raise InputError.about(
+        parameter, "names a column that X does not have", asked, did_you_mean(asked, table.names)
     )
 
 
 def _group(asked: Mapping[Any, Any], table: Table, columns: Collection[Any]) -> Feature:
     if len(asked) != 1:
-        raise InputError(
-            complaint("features", "must name one group per mapping", dict(asked),
-                      'write {"embarked": ["embarked_C", "embarked_S"]}')
-        )  # fmt: skip
+        raise InputError.about("features", "must name one group per mapping", dict(asked),
+                               'write {"embarked": ["embarked_C", "embarked_S"]}')  # fmt: skip
     ((label, members),) = asked.items()
     if isinstance(members, str) or not isinstance(members, Sequence) or len(members) < 2:
-        raise InputError(
-            complaint("features", f"must list at least two columns for the group {label!r}", members)
-        )
+        raise InputError.about("features", f"must list at least two columns for the group {label!r}", members)
     names = tuple(resolve(member, table, columns).label for member in members)
     if len(set(names)) != len(names):
-        raise InputError(complaint("features", f"lists a column twice in the group {label!r}", list(members)))
+        raise InputError.about("features", f"lists a column twice in the group {label!r}", list(members))
     levels = _level_names(label, names)
     if NO_LEVEL in levels:  # which stands for rows in which no column of the group is set
         levels = [str(name) for name in names]
@@ -203,9 +182,7 @@ def check_levels(feature: Feature, column: Column, values: NDArray[Any]) -> None
     known = column.levels.tolist()
     for value in values.tolist():
         if value not in known:
-            raise InputError(
-                complaint("grid", f"must hold levels of the group {feature.label!r}", value, did_you_mean(value, known))
-            )  # fmt: skip
+            raise InputError.about("grid", f"must hold levels of the group {feature.label!r}", value, did_you_mean(value, known))  # fmt: skip
 
 
 def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
@@ -217,10 +194,8 @@ def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.int
     nearest = np.zeros(len(column), dtype=np.intp)
     has = ~column.missing
     if column.kind in ORDERED_KINDS and len(at):
-        shown = values[at]
-        nearest = at[
-            _nearest_ordered(column.values, np.array(shown.tolist()) if shown.dtype == object else shown)
-        ]
+        shown = np.array(values[at].tolist()) if values.dtype == object else values[at]
+        nearest = at[_nearest_ordered(column.values, shown)]
         if column.kind == "float":
             has &= np.isfinite(column.values)
     elif len(at):
@@ -272,15 +247,13 @@ def nearest_counts(
 
 
 def _nearest_ordered(data: NDArray[Any], shown: NDArray[Any]) -> NDArray[np.intp]:
-    as_number = (lambda v: v.astype(np.int64).astype(np.float64)) if shown.dtype.kind in "mM" else np.float64
     if shown.dtype.kind in "mM":
-        data = data.astype(shown.dtype)
-    points = np.asarray(as_number(shown), dtype=np.float64)
+        data, shown = data.astype(shown.dtype).astype(np.int64), shown.astype(np.int64)
+    points, numbers = shown.astype(np.float64, copy=False), data.astype(np.float64, copy=False)
     order = np.argsort(points, kind="stable")
     ranked = points[order]
     if len(ranked) == 1:
         return np.zeros(len(data), dtype=np.intp)
-    numbers = np.asarray(as_number(data), dtype=np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         steps = np.diff(ranked)
         if steps[0] > 0 and np.isfinite(steps).all() and np.allclose(steps, steps[0], rtol=1e-6, atol=0):

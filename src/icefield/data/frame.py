@@ -25,7 +25,7 @@ from icefield.data.frame_table import FrameTable
 from icefield.data.matrix_tables import ArrayTable, SparseTable, columns_at
 from icefield.data.plain_storage import plain_array, plain_arrow_table, plain_pandas_frame
 from icefield.data.table import Table, same_name_error
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 
 __all__ = [
     "NUMERIC_KINDS",
@@ -90,12 +90,12 @@ def _table_of_other(data: Any, parameter: str) -> Table:
         hint = "a single column is not a table of features: pass a data frame"
     elif isinstance(data, Mapping):
         hint = "turn the mapping into a frame, for example pandas.DataFrame(X)"
-    raise InputTypeError(complaint(parameter, "must be a table of rows and columns", data, hint))
+    raise InputTypeError.about(parameter, "must be a table of rows and columns", data, hint)
 
 
 def _matrix_of_rows(rows: Sequence[Any], parameter: str) -> NDArray[Any]:
     if len({len(row) for row in rows}) > 1:
-        raise InputError(complaint(parameter, "must have rows of equal length", rows))
+        raise InputError.about(parameter, "must have rows of equal length", rows)
     cells = [value for row in rows for value in row]
     # Numbers beside text would all be turned to text.
     mixed = any(isinstance(v, str) for v in cells) and not all(isinstance(v, str) for v in cells)
@@ -104,10 +104,8 @@ def _matrix_of_rows(rows: Sequence[Any], parameter: str) -> NDArray[Any]:
 
 def _array_table(data: NDArray[Any], parameter: str) -> Table:
     if isinstance(data, np.ma.MaskedArray):
-        raise InputTypeError(
-            complaint(parameter, "is a masked array, whose mask models do not see", f"an array of shape {data.shape}",
-                      "write X.filled(numpy.nan)")
-        )  # fmt: skip
+        raise InputTypeError.about(parameter, "is a masked array, whose mask models do not see", f"an array of shape {data.shape}",
+                                   "write X.filled(numpy.nan)")  # fmt: skip
     if data.dtype.names:
         return _table_of_fields(data, parameter)
     if data.ndim != 2:
@@ -116,14 +114,8 @@ def _array_table(data: NDArray[Any], parameter: str) -> Table:
 
 
 def _not_two_dimensions(data: Any, parameter: str) -> InputError:
-    return InputError(
-        complaint(
-            parameter,
-            "must have two dimensions (rows, columns)",
-            f"an array of shape {data.shape}",
-            "reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1)",
-        )
-    )
+    return InputError.about(parameter, "must have two dimensions (rows, columns)", f"an array of shape {data.shape}",
+                            "reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1)")  # fmt: skip
 
 
 def _sparse_table(data: Any, parameter: str) -> SparseTable:
@@ -136,16 +128,12 @@ def _sparse_table(data: Any, parameter: str) -> SparseTable:
 def _table_of_fields(data: NDArray[Any], parameter: str) -> Table:
     """A structured array: columns of their own types have no 2-D form, and a frame keeps integers integers."""
     if data.ndim != 1:
-        raise InputError(
-            complaint(parameter, "is a structured array, each entry of which is a row already, and so must have one dimension",
-                      f"an array of shape {data.shape}", "write X.ravel()")
-        )  # fmt: skip
+        raise InputError.about(parameter, "is a structured array, each entry of which is a row already, and so must have one dimension",
+                               f"an array of shape {data.shape}", "write X.ravel()")  # fmt: skip
     for name in data.dtype.names or ():
         if data[name].ndim != 1 or data[name].dtype.names:
-            raise InputError(
-                complaint(parameter, f"must hold one value a row in the field {name!r}", str(data.dtype[name]),
-                          "make its parts fields of their own")
-            )  # fmt: skip
+            raise InputError.about(parameter, f"must hold one value a row in the field {name!r}", str(data.dtype[name]),
+                                   "make its parts fields of their own")  # fmt: skip
     columns = {name: plain_array(data[name]) for name in data.dtype.names or ()}
     from icefield.data.new_frames import frame_of
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from icefield.data.columns import NUMERIC_KINDS, TIME_KINDS, Column, is_missing_value, object_array
 from icefield.data.replacement import whole_kind
 from icefield.data.zones import clock_time
-from icefield.errors import InputError, InputTypeError, brief, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, brief, did_you_mean
 
 NUMBER_LIKE = (*NUMERIC_KINDS, "boolean")
 
@@ -27,14 +27,12 @@ def given_values(values: Any, column: Column) -> NDArray[Any]:
     Only a missing value among them goes to the end, where a missing point always is.
     """
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise InputTypeError(
-            complaint("grid", f"must be a Grid, a number of points or the values for {column.name!r}", values,
-                      "write grid=[...] with values of the feature")
-        )  # fmt: skip
+        raise InputTypeError.about("grid", f"must be a Grid, a number of points or the values for {column.name!r}", values,
+                                   "write grid=[...] with values of the feature")  # fmt: skip
     items = _items(values)
     if not items:
-        raise InputError(
-            complaint("grid", f"holds no values for {column.name!r}", values, "give at least one value")
+        raise InputError.about(
+            "grid", f"holds no values for {column.name!r}", values, "give at least one value"
         )
     known = [v for v in items if not is_missing_value(v)]
     items = known if len(known) == len(items) else [*known, None]
@@ -45,10 +43,8 @@ def given_values(values: Any, column: Column) -> NDArray[Any]:
             raise
         present = column.values[~column.missing]
         example = f"values look like {brief(present[:1].tolist()[0])}" if len(present) else None
-        raise InputTypeError(
-            complaint(
-                "grid", f"must hold values of the {column.kind} column {column.name!r}", values, example
-            )
+        raise InputTypeError.about(
+            "grid", f"must hold values of the {column.kind} column {column.name!r}", values, example
         ) from error
 
 
@@ -70,8 +66,8 @@ def _in_column_form(items: list[Any], known: list[Any], column: Column) -> NDArr
         return _given_integers(items, known, column)
     if column.kind == "boolean":
         if any(v not in (0, 1) for v in known):
-            raise InputError(
-                complaint("grid", f"must be True or False for the boolean column {column.name!r}", items)
+            raise InputError.about(
+                "grid", f"must be True or False for the boolean column {column.name!r}", items
             )
         flags: list[Any] = [None if is_missing_value(v) else bool(v) for v in items]
         return np.array(flags, dtype=bool) if len(known) == len(items) else object_array(flags)
@@ -88,9 +84,7 @@ def _given_floats(items: list[Any], column: Column) -> NDArray[Any]:
         cast = numbers.astype(column.dtype)
     lost = np.isinf(cast) & ~np.isinf(numbers)
     if lost.any():
-        raise InputError(
-            complaint("grid", f"is beyond what the {column.dtype} column {column.name!r} can hold", float(numbers[lost][0]))
-        )  # fmt: skip
+        raise InputError.about("grid", f"is beyond what the {column.dtype} column {column.name!r} can hold", float(numbers[lost][0]))  # fmt: skip
     return cast
 
 
@@ -117,10 +111,8 @@ def _given_time(value: Any, column: Column) -> Any:
     except OverflowError:  # which numpy raises from 2.5 on, where it wrapped around before
         fits = False
     if not fits:
-        raise InputError(
-            complaint("grid", f"is beyond what the {column.kind} column {column.name!r} can hold", value,
-                      f"its values are in units of {np.datetime_data(column.dtype)[0]!r}")
-        )  # fmt: skip
+        raise InputError.about("grid", f"is beyond what the {column.kind} column {column.name!r} can hold", value,
+                               f"its values are in units of {np.datetime_data(column.dtype)[0]!r}")  # fmt: skip
     return cast
 
 
@@ -158,9 +150,7 @@ def _given_levels(items: list[Any], known: list[Any], column: Column) -> NDArray
         place = {level: i for i, level in enumerate(levels)}
         for value in known:
             if value not in place:
-                raise InputError(
-                    complaint("grid", f"holds a value that is not a level of {column.name!r}", value, did_you_mean(value, levels))
-                )  # fmt: skip
+                raise InputError.about("grid", f"holds a value that is not a level of {column.name!r}", value, did_you_mean(value, levels))  # fmt: skip
         if len(known) == len(items):
             return column.levels[[place[v] for v in known]]
         return object_array([None if is_missing_value(v) else levels[place[v]] for v in items])

@@ -14,7 +14,7 @@ from icefield.data.columns import ORDERED_KINDS, Column, column_of_array, column
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.features import column_name
 from icefield.data.frame import Table
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 
 FEW = 10  # numbers with more distinct values than this are cut into quartiles
 
@@ -42,8 +42,8 @@ def clusters_of(cluster: Any, table: Table, parameter: str = "cluster") -> NDArr
         return None
     column = column_of(parameter, cluster, table)
     if column.kind == "other":
-        raise InputTypeError(
-            complaint(parameter, "must hold numbers, text, categories or times", column.values[0])
+        raise InputTypeError.about(
+            parameter, "must hold numbers, text, categories or times", column.values[0]
         )
     codes = column.codes.astype(np.intp)
     codes[column.missing] = len(column.levels) + np.arange(int(column.missing.sum()))
@@ -53,36 +53,19 @@ def clusters_of(cluster: Any, table: Table, parameter: str = "cluster") -> NDArr
 def column_of(parameter: str, given: Any, table: Table) -> Column:
     """A column of the table by its name, or one entry per row that was given itself."""
     if isinstance(given, (bool, float)):
-        raise InputTypeError(
-            complaint(
-                parameter,
-                "must be a column name or one entry per row",
-                given,
-                "name a column of X",
-            )
+        raise InputTypeError.about(
+            parameter, "must be a column name or one entry per row", given, "name a column of X"
         )
     if isinstance(given, (str, int, np.integer, tuple)):
         return table.column(column_name(given, table, parameter))
-    if (
-        isinstance(given, list)
-        and len(given) != table.n_rows
-        and given
-        and all(one in table.names for one in given)
-    ):
-        raise InputError(
-            complaint(parameter, "takes one column, and these are names of several" if len(given) > 1 else "takes the name of a column, not a list",
-                      given, "join them into one column first" if len(given) > 1 else f"write {parameter}={given[0]!r}")
-        )  # fmt: skip
+    named = isinstance(given, list) and given and all(one in table.names for one in given)
+    if named and len(given) != table.n_rows:
+        raise InputError.about(parameter, "takes one column, and these are names of several" if len(given) > 1 else "takes the name of a column, not a list",
+                               given, "join them into one column first" if len(given) > 1 else f"write {parameter}={given[0]!r}")  # fmt: skip
     name = getattr(given, "name", None)
-    read = _read(parameter, given, "group" if name is None or name == "" else name)
+    read = _read(parameter, given, "group" if name in (None, "") else name)
     if len(read.values) != table.n_rows:
-        raise InputError(
-            complaint(
-                parameter,
-                f"must have one entry for each of the {table.n_rows} rows of X",
-                f"{len(read.values)} entries",
-            )
-        )
+        raise InputError.about(parameter, f"must have one entry for each of the {table.n_rows} rows of X", f"{len(read.values)} entries")  # fmt: skip
     return read
 
 
@@ -100,20 +83,18 @@ def _read(parameter: str, given: Any, name: Any) -> Column:
     try:
         array = np.asarray(given)
     except Exception as error:
-        raise InputTypeError(complaint(parameter, wanted, given)) from error
+        raise InputTypeError.about(parameter, wanted, given) from error
     if array.ndim != 1:
-        raise InputError(complaint(parameter, wanted, given, "pass a 1-D array"))
+        raise InputError.about(parameter, wanted, given, "pass a 1-D array")
     return column_of_array(name, array)
 
 
 def _grouped(column: Column, name: str, weights: NDArray[np.float64] | None) -> Groups:
+    if column.kind == "other":
+        raise InputTypeError.about("by", "must hold numbers, text, categories or times", column.values[0])
     if column.kind in ORDERED_KINDS and len(np.unique(column.values[~column.missing])) > FEW:
         codes, labels = _quartiles(column, name, weights)
     else:
-        if column.kind == "other":
-            raise InputTypeError(
-                complaint("by", "must hold numbers, text, categories or times", column.values[0])
-            )
         # Times stay as they are: as Python objects, nanoseconds would be bare integers.
         levels = column.levels
         codes, labels = column.codes.copy(), list(levels) if levels.dtype.kind in "mM" else levels.tolist()
@@ -126,8 +107,8 @@ def _grouped(column: Column, name: str, weights: NDArray[np.float64] | None) -> 
         codes[column.missing] = len(kept)
         kept.append(None)
     if len(kept) > 50:
-        raise InputError(
-            complaint("by", "has too many groups to show", f"{len(kept)} groups", "group rare levels first")
+        raise InputError.about(
+            "by", "has too many groups to show", f"{len(kept)} groups", "group rare levels first"
         )
     return Groups(name, codes.astype(np.intp), tuple(kept))
 
@@ -137,9 +118,8 @@ def _quartiles(
 ) -> tuple[NDArray[np.int64], list[str]]:
     known = ~column.missing
     values = column.values[known]
-    cuts = np.unique(
-        weighted_quantiles(values, np.array([0.25, 0.5, 0.75]), None if weights is None else weights[known])
-    )
+    own = None if weights is None else weights[known]
+    cuts = np.unique(weighted_quantiles(values, np.array([0.25, 0.5, 0.75]), own))
     codes = np.full(len(column.values), -1, dtype=np.int64)
     codes[known] = np.searchsorted(cuts, values, side="left")
 

@@ -16,15 +16,13 @@ from icefield.data.columns import NUMERIC_KINDS
 from icefield.data.features import column_name
 from icefield.data.table import Table
 from icefield.data.zones import zone_name
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
+from icefield.typing import Float
 
 CODE = "code"  # a number that stands for something and has no order
 MONTH = "month"
-WEEKDAY, ISO_WEEKDAY, SUNDAY_FIRST = (
-    "weekday",
-    "ISO weekday",
-    "weekday from Sunday",
-)  # Monday is 0, 1; Sunday is 0
+# Monday is 0, 1; Sunday is 0.
+WEEKDAY, ISO_WEEKDAY, SUNDAY_FIRST = "weekday", "ISO weekday", "weekday from Sunday"
 TIME_OF_DAY, HHMM = "time of day", "HHMM"
 CALENDAR = (MONTH, WEEKDAY, ISO_WEEKDAY, SUNDAY_FIRST, TIME_OF_DAY, HHMM)
 SPECIAL = (CODE, *CALENDAR)
@@ -103,11 +101,11 @@ def naming_of(table: Table, names: Any = None, units: Any = None, target_name: A
     target_name : what is predicted
     """
     if target_name is not None and not isinstance(target_name, str):
-        raise InputTypeError(complaint("target_name", "must be a text", target_name, 'write "delay"'))
+        raise InputTypeError.about("target_name", "must be a text", target_name, 'write "delay"')
     own: dict[Any, str] = {}
     levels: dict[Any, dict[Any, str]] = {}
     for key, given in _mapping("names", names, '{"hr": "hour"}').items():
-        column = _column("names", key, table)
+        column = column_name(key, table, "names")
         text, values = _name_and_levels(given)
         if text is not None:
             own[column] = text
@@ -118,11 +116,11 @@ def naming_of(table: Table, names: Any = None, units: Any = None, target_name: A
     target_unit = ""
     for key, unit in _mapping("units", units, '{"temp": "°C"}').items():
         if not isinstance(unit, str):
-            raise InputTypeError(complaint("units", f"must be a text for {key!r}", unit, 'write "km"'))
+            raise InputTypeError.about("units", f"must be a text for {key!r}", unit, 'write "km"')
         if target_name is not None and key == target_name and key not in table.names:
             target_unit = unit
         else:
-            column = _column("units", key, table)
+            column = column_name(key, table, "units")
             measured[column] = _checked_unit(column, unit, table)
     for column in table.names:
         unit = "" if column in measured or column in levels else _told_by_itself(column, table)
@@ -138,18 +136,14 @@ def _check_distinct(own: Mapping[Any, str], levels: Mapping[Any, Mapping[Any, st
     for column in table.names:
         name = own.get(column, str(column))
         if name in called and (column in own or called[name] in own):
-            raise InputError(
-                complaint("names", f"calls the columns {called[name]!r} and {column!r} the same", name, "give each a name of its own")
-            )  # fmt: skip
+            raise InputError.about("names", f"calls the columns {called[name]!r} and {column!r} the same", name, "give each a name of its own")  # fmt: skip
         called[name] = column
     for column, named in levels.items():
         by_name: dict[str, Any] = {}
         for value, name in named.items():
             if name in by_name:
-                raise InputError(
-                    complaint("names", f"calls the values {by_name[name]!r} and {value!r} of {column!r} the same", name,
-                              "give each a name of its own")
-                )  # fmt: skip
+                raise InputError.about("names", f"calls the values {by_name[name]!r} and {value!r} of {column!r} the same", name,
+                                       "give each a name of its own")  # fmt: skip
             by_name[name] = value
 
 
@@ -157,12 +151,8 @@ def _mapping(parameter: str, given: Any, example: str) -> Mapping[Any, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise InputTypeError(complaint(parameter, "must be a mapping by column", given, f"write {example}"))
+        raise InputTypeError.about(parameter, "must be a mapping by column", given, f"write {example}")
     return given
-
-
-def _column(parameter: str, key: Any, table: Table) -> Any:
-    return column_name(key, table, parameter)
 
 
 def _name_and_levels(given: Any) -> tuple[str | None, Mapping[Any, str] | None]:
@@ -175,10 +165,8 @@ def _name_and_levels(given: Any) -> tuple[str | None, Mapping[Any, str] | None]:
         isinstance(values, Mapping) and all(isinstance(name, str) for name in values.values())
     )
     if (text is None and values is None) or not isinstance(text, (str, type(None))) or not named:
-        raise InputTypeError(
-            complaint("names", "must be a text, a mapping of values to texts, or a pair of both", given,
-                      'write {"season": {1: "spring", 2: "summer"}}')
-        )  # fmt: skip
+        raise InputTypeError.about("names", "must be a text, a mapping of values to texts, or a pair of both", given,
+                                   'write {"season": {1: "spring", 2: "summer"}}')  # fmt: skip
     return text, values
 
 
@@ -190,18 +178,21 @@ def _checked_unit(column: Any, unit: str, table: Table) -> str:
     """The unit; an error where a column's numbers cannot be what they are said to be."""
     if unit not in CALENDAR:
         return unit
-    found = table.column(column)
+    values, kind = _numbers(column, table)
     wanted = f"says {unit!r} of a column whose values are none of that in X"
-    if found.kind not in NUMERIC_KINDS:
-        raise InputError(complaint("units", wanted, f"{column!r}, a {found.kind} column"))
+    if kind not in NUMERIC_KINDS:
+        raise InputError.about("units", wanted, f"{column!r}, a {kind} column")
     low, high = RANGES[unit]
-    values = found.to_float()
-    values = values[np.isfinite(values)]
     if len(values) and (values.min() < low or values.max() > high):
-        raise InputError(
-            complaint("units", wanted, f"{column!r} from {values.min():g} to {values.max():g}", f"{unit!r} goes from {low} to {high}")
-        )  # fmt: skip
+        raise InputError.about("units", wanted, f"{column!r} from {values.min():g} to {values.max():g}", f"{unit!r} goes from {low} to {high}")  # fmt: skip
     return unit
+
+
+def _numbers(column: Any, table: Table) -> tuple[Float, str]:
+    """A column's finite numbers, none where it holds other values, and its kind."""
+    found = table.column(column)
+    values = found.to_float() if found.kind in NUMERIC_KINDS else np.zeros(0)
+    return values[np.isfinite(values)], found.kind
 
 
 def _told_by_itself(column: Any, table: Table) -> str:
@@ -211,10 +202,6 @@ def _told_by_itself(column: Any, table: Table) -> str:
     unit, low, high = TELLING.get(column.casefold().replace("_", ""), ("", 0, 0))
     if not unit:
         return ""
-    found = table.column(column)
-    if found.kind not in NUMERIC_KINDS:
-        return ""
-    values = found.to_float()
-    values = values[np.isfinite(values)]
+    values, _ = _numbers(column, table)
     whole = len(values) > 0 and bool((values == np.round(values)).all())
     return unit if whole and values.min() >= low and values.max() <= high else ""

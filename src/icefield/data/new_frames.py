@@ -48,11 +48,7 @@ def _is_times(values: Any) -> bool:
 
 def frame_as_csv(frame: Any, path: str | None) -> str | None:
     """A frame of any library as CSV, in a file or as text."""
-    table = nw.from_native(frame, eager_only=True)
-    if path is None:
-        return str(table.write_csv())
-    table.write_csv(path)
-    return None
+    return nw.from_native(frame, eager_only=True).write_csv(path)
 
 
 def frame_as_parquet(frame: Any, path: str) -> None:

@@ -11,6 +11,7 @@ they are not put into one frame with others, whose values would change with thei
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -64,10 +65,8 @@ def _any_missing(values: NDArray[Any]) -> bool:
 
 def _fractional(values: NDArray[Any]) -> bool:
     """Whether numbers the user gave do not fit a column of whole numbers."""
-    if values.dtype.kind == "f":
-        known = values[~np.isnan(values)]
-        return bool((known != np.floor(known)).any())
-    return False
+    known = values[~np.isnan(values)] if values.dtype.kind == "f" else np.zeros(0)
+    return bool((known != np.floor(known)).any())
 
 
 def whole_kind(values: Iterable[Any], low: int, high: int) -> str:
@@ -110,12 +109,9 @@ def written_as(values: NDArray[Any], column: Column) -> NDArray[np.int8]:
     for at, value in enumerate(values.tolist()):
         if is_missing_value(value):
             found[at] = 1
-        elif column.kind == "integer" and isinstance(
-            value, (int, float)
-        ):  # a column of objects may hold texts beside numbers
-            found[at] = (
-                0 if value == np.floor(value) and not _beyond(values[at : at + 1], column.dtype) else 2
-            )
+        elif column.kind == "integer" and isinstance(value, (int, float)):  # texts may stand beside numbers
+            fits = value == np.floor(value) and not _beyond(values[at : at + 1], column.dtype)
+            found[at] = 0 if fits else 2
     return found
 
 
@@ -128,10 +124,8 @@ def _marked(values: NDArray[Any], mark: Any) -> NDArray[Any]:
 
 def _plain(value: Any) -> Any:
     """A numpy time as the Python object an object column of times holds; nanoseconds have none."""
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        item = value.item()
-        return value if isinstance(item, int) else item
-    return value
+    item = value.item() if isinstance(value, (np.datetime64, np.timedelta64)) else value
+    return value if isinstance(item, int) else item
 
 
 def _floats(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -200,13 +194,11 @@ def polars_series(name: Any, values: NDArray[Any], dtype: Any, mark: Any = UNSET
     if dtype.is_decimal() and not np.array_equal(np.round(values, dtype.scale), values, equal_nan=True):
         dtype = polars.Float64
     if dtype.is_temporal() and values.dtype.kind in "mM":
-        if getattr(dtype, "time_zone", None):
-            values = instants(values, dtype.time_zone)
-        naive = polars.Series(name, values)
-        if getattr(dtype, "time_zone", None):
-            utc = naive.cast(polars.Datetime(dtype.time_unit)).dt.replace_time_zone("UTC")
-            return utc.dt.convert_time_zone(dtype.time_zone)
-        return naive.cast(dtype)
+        zone = getattr(dtype, "time_zone", None)
+        if not zone:
+            return polars.Series(name, values).cast(dtype)
+        naive = polars.Series(name, instants(values, zone)).cast(polars.Datetime(dtype.time_unit))
+        return naive.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
     if dtype == polars.Null:
         return polars.Series(name, missing_as_none(values))
     if values.dtype.kind not in "fiub" or dtype == polars.Object:
@@ -237,24 +229,16 @@ def arrow_array(values: NDArray[Any], kind: Any, column: Any, mark: Any = None) 
         wide = "float64" if _fractional(values) else _beyond(values, kind)
         kind = getattr(arrow, wide)() if wide else kind
     if values.dtype.kind == "f":
-        widened = False
         if types.is_decimal(kind):
-            widened = not np.array_equal(np.round(values, kind.scale), values, equal_nan=True)
-        if widened:
+            if np.array_equal(np.round(values, kind.scale), values, equal_nan=True):
+                written = [None if np.isnan(v) else Decimal(f"{v:.{kind.scale}f}") for v in values]
+                return arrow.array(written, type=kind)
             kind = arrow.float64()
-        if types.is_decimal(kind):
-            return arrow.array([None if np.isnan(v) else _decimal(v, kind.scale) for v in values], type=kind)
         keep_nan = mark is UNSET and types.is_floating(kind)
         return arrow.array(values, mask=None if keep_nan else np.isnan(values)).cast(kind)
     if values.dtype.kind in "iub":
         return arrow.array(values).cast(kind)
     return arrow.array(missing_as_none(values), type=kind)
-
-
-def _decimal(value: float, scale: int) -> Any:
-    from decimal import Decimal
-
-    return Decimal(f"{value:.{scale}f}")
 
 
 def _dictionary_array(values: NDArray[Any], kind: Any, column: Any) -> Any:

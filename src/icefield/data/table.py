@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import Column
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from typing import Self
@@ -124,9 +124,7 @@ class Table(ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Pickles the table's own rows only; columns are read again in the other process."""
         self.native  # noqa: B018  (of taken rows, made now)
-        return {
-            name: value for name, value in self.__dict__.items() if name not in ("_columns_read", "origin")
-        }
+        return {k: v for k, v in self.__dict__.items() if k not in ("_columns_read", "origin")}
 
     @cached_property
     def _positions(self) -> dict[Any, int]:
@@ -150,13 +148,8 @@ class Table(ABC):
 
     def check(self, name: Any, parameter: str = "features") -> None:
         if not self.has(name):
-            raise InputError(
-                complaint(
-                    parameter,
-                    "names a column that X does not have",
-                    name,
-                    did_you_mean(name, self.names),
-                )
+            raise InputError.about(
+                parameter, "names a column that X does not have", name, did_you_mean(name, self.names)
             )
 
     def crossed(self, points: Mapping[Any, NDArray[Any]]) -> Table:
@@ -171,4 +164,4 @@ class Table(ABC):
 def same_name_error(names: list[Any], parameter: str) -> InputError:
     """What to say of a table with two columns of one name."""
     twice = next(n for n in names if names.count(n) > 1)
-    return InputError(complaint(parameter, "has two columns of the same name", twice, "rename one of them"))
+    return InputError.about(parameter, "has two columns of the same name", twice, "rename one of them")

@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d\d):?(\d\d)?")
-FIRST, LAST = (
-    dt.datetime(2, 1, 1),
-    dt.datetime(9998, 12, 31),
-)  # between which Python knows every zone's offsets
+# Between which Python knows every zone's offsets:
+FIRST, LAST = dt.datetime(2, 1, 1), dt.datetime(9998, 12, 31)
 
 
 def zone_info(zone: Any) -> dt.tzinfo:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, cast
 
-from icefield.errors import InputTypeError, did_you_mean, statement
+from icefield.errors import InputTypeError, did_you_mean
 from icefield.typing import (
     AxisScale,
     Backend,
@@ -29,44 +29,35 @@ from icefield.typing import (
 from icefield.validate import renamed
 
 Given = ParamSpec("Given")
-EffectPicture = Callable[[Any, dict[str, Any]], Any]
-"""An Effect and the options of its `plot` to its picture."""
-
-_how_effects_are_drawn: list[EffectPicture] = []
-_how_images_are_made: list[Callable[[Any], bytes]] = []
-_how_effects_are_read: list[Callable[[Any], Any]] = []
+_made_by: dict[str, Callable[..., Any]] = {}
 
 
-def draw_effects_by(draw: EffectPicture, image: Callable[[Any], bytes]) -> None:
-    """Say what draws an Effect, or several, and what makes a PNG of one: `icefield.plots`, which is built on Effects and therefore
-    not imported here."""
-    _how_effects_are_drawn[:] = [draw]
-    _how_images_are_made[:] = [image]
+def effects_made_into(
+    *,
+    picture: Callable[[Any, dict[str, Any]], Any],
+    image: Callable[[Any], bytes],
+    reading: Callable[[Any], Any],
+) -> None:
+    """Say what draws an Effect, or a list of them, with the options of a `plot`, what makes a PNG of one, and what reads it.
 
-
-def read_effects_by(read: Callable[[Any], Any]) -> None:
-    """Say what reads Effects: `icefield.statistics`, which is built on them and therefore not imported here."""
-    _how_effects_are_read[:] = [read]
+    These are `icefield.plots` and `icefield.statistics`, which are built on Effects and therefore not imported here.
+    """
+    _made_by.update(picture=picture, image=image, reading=reading)
 
 
 def effect_reading(effect: Any) -> Any:
-    """An Effect's reading, by the function registered with `read_effects_by`."""
-    return _how_effects_are_read[0](effect)
+    """An Effect's reading."""
+    return _made_by["reading"](effect)
 
 
-def effect_picture(effect: Any, options: dict[str, Any]) -> Any:
-    """The picture of an Effect, by the function registered with `draw_effects_by`."""
-    return _how_effects_are_drawn[0](effect, options)
-
-
-def many_effects_picture(effects: list[Any], options: dict[str, Any]) -> Any:
-    """Small multiples of several Effects, by the function registered with `draw_effects_by`."""
-    return _how_effects_are_drawn[0](effects, options)
+def effect_picture(effects: Any, options: dict[str, Any]) -> Any:
+    """The picture of an Effect, or small multiples of a list of them."""
+    return _made_by["picture"](effects, options)
 
 
 def effect_image(effect: Any) -> bytes:
-    """A PNG of an Effect's picture, drawn without pyplot, by the function registered with `draw_effects_by`."""
-    return _how_images_are_made[0](effect)
+    """A PNG of an Effect's picture, drawn without pyplot."""
+    return bytes(_made_by["image"](effect))
 
 
 def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:
@@ -81,8 +72,8 @@ def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:
     def drawn(self: Any, *args: Any, **options: Any) -> Any:
         for name in options:
             if name not in signature.parameters:
-                raise InputTypeError(
-                    statement(f"There is no plot option `{name}`.", did_you_mean(name, sorted(known)))
+                raise InputTypeError.saying(
+                    f"There is no plot option `{name}`.", did_you_mean(name, sorted(known))
                 )
         signature.bind(self, *args, **options)
         return self._drawn(*args, **options)

@@ -15,17 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
-from icefield.effect import views
+from icefield.effect import parts, views
 from icefield.effect.drawable import Drawable, effect_picture, effect_reading
-from icefield.effect.parts import (
-    Backing,
-    KeptCurves,
-    PartFields,
-    Predictions,
-    Provenance,
-    Spread,
-    with_fields,
-)
+from icefield.effect.parts import Backing, KeptCurves, PartFields, Predictions, Provenance, Spread
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -127,14 +119,14 @@ class Effect(PartFields, Drawable):
         reference: Any = None,
         **part_fields: Any,
     ) -> None:
-        parts = {
+        given = {
             "spread": spread, "kept": kept, "backing": backing, "predictions": predictions, "provenance": provenance,
         }  # fmt: skip
         own = {
             "kind": kind, "features": features, "grid": grid, "average": average, "outputs": outputs, "kinds": kinds,
             "groups": {} if groups is None else groups, "by": by, "steps": steps, "view": view, "reference": reference,
         }  # fmt: skip
-        for name, value in {**own, **with_fields(parts, part_fields)}.items():
+        for name, value in {**own, **parts.with_fields(given, part_fields)}.items():
             object.__setattr__(self, name, value)
 
     # --- looking -------------------------------------------------------------------------------

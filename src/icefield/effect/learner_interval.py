@@ -84,10 +84,8 @@ class LearnerInterval:
 
     def changed(self, average: Float, change: Callable[[Float], Float]) -> LearnerInterval:
         """The intervals of curves after a linear change of each; `average` is the full-data curve after it."""
-        curves = change(self.curves)
-        return LearnerInterval.of(
-            average, curves, level=self.level, about=self.about, n_rows=self.n_rows
-        )  # fmt: skip
+        of, curves = LearnerInterval.of, change(self.curves)
+        return of(average, curves, level=self.level, about=self.about, n_rows=self.n_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,15 +126,13 @@ class RefitSpread:
         if not usable.any():
             return 0.0, 1.0
         statistic = float(np.max(np.abs(values[usable]) / self.std_error[usable]))
-        alone = min(
-            1.0, int(usable.sum()) * (1.0 - t_within(statistic, self.df))
-        )  # Bonferroni's, for the far tail
+        # Bonferroni's, for the far tail.
+        alone = min(1.0, int(usable.sum()) * (1.0 - t_within(statistic, self.df)))
         largest = self.largest_t()
         if largest is None:
             return statistic, alone
-        return statistic, min(
-            max(alone, 1e-12), (1.0 + int((largest >= statistic).sum())) / (1.0 + len(largest))
-        )
+        drawn = (1.0 + int((largest >= statistic).sum())) / (1.0 + len(largest))
+        return statistic, min(max(alone, 1e-12), drawn)
 
     @property
     def _usable(self) -> np.ndarray:
@@ -149,8 +145,7 @@ class RefitSpread:
             return None
         unit = self.deviations[:, usable]
         unit = unit / np.sqrt(np.square(unit).sum(axis=0))
-        shrink = _shrinkage(unit, self.df)
-        return _largest_t(unit, shrink, self.df)
+        return _largest_t(unit, _shrinkage(unit, self.df), self.df)
 
 
 def _shrinkage(unit: Float, df: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from icefield.effect.drawable import drawing, many_effects_picture
+from icefield.effect.drawable import drawing, effect_picture
 from icefield.typing import AxisScale, Backend, BandShown, DataShown, Layout, LevelOrder, PictureKind
 
 
@@ -41,7 +41,7 @@ class Effects(dict[Any, Any]):
         """
 
     def _drawn(self, top: int | None = None, **options: Any) -> Any:
-        return many_effects_picture(list(self.values())[:top], options)
+        return effect_picture(list(self.values())[:top], options)
 
     def __repr__(self) -> str:
         from icefield.printing import effects_text

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.effect.data_support import Support
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +167,8 @@ class Provenance:
 
 
 PARTS: dict[str, type[Any]] = {
-    "spread": Spread,
-    "kept": KeptCurves,
-    "backing": Backing,
-    "predictions": Predictions,
-    "provenance": Provenance,
-}
+    "spread": Spread, "kept": KeptCurves, "backing": Backing, "predictions": Predictions, "provenance": Provenance
+}  # fmt: skip
 PART_FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in PARTS.items()}
 
 
@@ -196,6 +194,19 @@ def with_fields(parts: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str,
     return changed
 
 
+class PartField(Generic[Value]):
+    """A field of one of an Effect's parts under its own name; None where there is no such part."""
+
+    def __init__(self, part: str) -> None:
+        self.part = part
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, effect: Any, _: Any = None) -> Value:
+        return cast(Value, self if effect is None else getattr(getattr(effect, self.part), self.name, None))
+
+
 class PartFields:
     """The fields of an Effect's parts under their own names: ``effect.std`` is ``effect.spread.std``."""
 
@@ -205,25 +216,38 @@ class PartFields:
     predictions: Predictions
     provenance: Provenance
 
-    @property
-    def std(self) -> Float | None:
-        return self.spread.std
+    std = PartField[Float | None]("spread")
+    se = PartField[Float | None]("spread")
+    quantiles = PartField[Mapping[float, Float] | None]("spread")
+    centered_std = PartField[Float | None]("spread")
+    interval = PartField[LearnerInterval | None]("spread")
 
-    @property
-    def se(self) -> Float | None:
-        return self.spread.se
+    individual = PartField[Float | None]("kept")
+    rows = PartField[NDArray[np.intp] | None]("kept")
+    row_values = PartField[Mapping[Any, NDArray[Any]] | None]("kept")
+    row_weights = PartField[Float | None]("kept")
+    row_clusters = PartField[NDArray[np.intp] | None]("kept")
 
-    @property
-    def quantiles(self) -> Mapping[float, Float] | None:
-        return self.spread.quantiles
+    weight = PartField[Float | None]("backing")
+    distribution = PartField[Distribution | None]("backing")
+    support = PartField["Support | None"]("backing")
 
-    @property
-    def centered_std(self) -> Float | None:
-        return self.spread.centered_std
+    scale = PartField[str]("predictions")
+    scale_label = PartField[str]("predictions")
+    baseline = PartField[Float | None]("predictions")
+    output_std = PartField[Float | None]("predictions")
+    unit = PartField[Float | None]("predictions")
+    positive = PartField[bool]("predictions")
 
-    @property
-    def interval(self) -> LearnerInterval | None:
-        return self.spread.interval
+    engine = PartField[str]("provenance")
+    why = PartField[str]("provenance")
+    background = PartField[str]("provenance")
+    n_rows = PartField[int]("provenance")
+    sampled_from = PartField[int]("provenance")
+    over = PartField[str]("provenance")
+    own_grid = PartField[bool]("provenance")
+    library = PartField[str]("provenance")
+    naming = PartField[Naming]("provenance")
 
     @property
     def centered_rows(self) -> int:
@@ -231,101 +255,9 @@ class PartFields:
         return min(self.provenance.n_rows, CENTERED_CURVES)
 
     @property
-    def individual(self) -> Float | None:
-        return None if self.kept is None else self.kept.individual
-
-    @property
-    def rows(self) -> NDArray[np.intp] | None:
-        return None if self.kept is None else self.kept.rows
-
-    @property
-    def row_values(self) -> Mapping[Any, NDArray[Any]] | None:
-        return None if self.kept is None else self.kept.row_values
-
-    @property
-    def row_weights(self) -> Float | None:
-        return None if self.kept is None else self.kept.row_weights
-
-    @property
-    def row_clusters(self) -> NDArray[np.intp] | None:
-        return None if self.kept is None else self.kept.row_clusters
-
-    @property
-    def weight(self) -> Float | None:
-        return self.backing.weight
-
-    @property
-    def distribution(self) -> Distribution | None:
-        return self.backing.distribution
-
-    @property
-    def support(self) -> Support | None:
-        return self.backing.support
-
-    @property
-    def scale(self) -> str:
-        return self.predictions.scale
-
-    @property
-    def scale_label(self) -> str:
-        return self.predictions.scale_label
-
-    @property
-    def baseline(self) -> Float | None:
-        return self.predictions.baseline
-
-    @property
-    def output_std(self) -> Float | None:
-        return self.predictions.output_std
-
-    @property
-    def unit(self) -> Float | None:
-        return self.predictions.unit
-
-    @property
-    def positive(self) -> bool:
-        return self.predictions.positive
-
-    @property
-    def engine(self) -> str:
-        return self.provenance.engine
-
-    @property
-    def why(self) -> str:
-        return self.provenance.why
-
-    @property
-    def background(self) -> str:
-        return self.provenance.background
-
-    @property
-    def n_rows(self) -> int:
-        return self.provenance.n_rows
-
-    @property
-    def sampled_from(self) -> int:
-        return self.provenance.sampled_from
-
-    @property
-    def over(self) -> str:
-        return self.provenance.over
-
-    @property
-    def own_grid(self) -> bool:
-        return self.provenance.own_grid
-
-    @property
     def others(self) -> tuple[Any, ...] | None:
         held = self.provenance.others
         return tuple(held) if isinstance(held, AllBut) else held
-
-    @property
-    def library(self) -> str:
-        return self.provenance.library
-
-    @property
-    def naming(self) -> Naming:
-        return self.provenance.naming
 
 
 def centered_deviation(curves: Float, row_weights: Float | None, point_weights: Float) -> Float:

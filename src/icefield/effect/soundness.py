@@ -38,14 +38,13 @@ def check_effect(effect: Any, where: str = "") -> None:
         raise Unsound(f"{where or 'it'} holds no effect")
     check = _Checks(where)
     shape = _check_axes(check, effect)
-    rows = _check_kept(check, effect, shape)
-    _check_curves(check, effect, shape, rows)
+    _check_kept(check, effect, shape)
+    _check_curves(check, effect, shape)
     _check_interval(check, effect, shape)
     _check_words(check, effect)
     _check_distribution(check, effect)
     _check_support(check, effect, shape)
-    if not isinstance(effect.groups, Mapping):
-        check.fail("groups", "must be effects by label", effect.groups)
+    check.kind("groups", effect.groups, Mapping, "must be effects by label")
     for label, group in effect.groups.items():
         inside = f"{where}groups[{brief(label, 40)}]."
         check_effect(group, inside)
@@ -62,14 +61,17 @@ class _Checks:
     def fail(self, name: str, wanted: str, received: Any) -> None:
         raise Unsound(f"`{self.where}{name}` {wanted}, not {brief(received, 60)}")
 
+    def kind(self, name: str, value: Any, kind: Any, wanted: str) -> None:
+        if not isinstance(value, kind):
+            self.fail(name, wanted, value)
+
     def array(
         self, name: str, value: Any, shape: Sequence[int | None], kinds: str = "", optional: bool = True
     ) -> None:
         """An array of this shape (None: of any length) and of these kinds of numbers (empty: of anything)."""
         if value is None and optional:
             return
-        if not isinstance(value, np.ndarray):
-            self.fail(name, "must be an array", value)
+        self.kind(name, value, np.ndarray, "must be an array")
         wanted = tuple("any" if size is None else size for size in shape)
         if value.ndim != len(shape) or any(s not in (None, n) for s, n in zip(shape, value.shape)):
             self.fail(name, f"must be an array of shape {wanted}".replace("'", ""), value.shape)
@@ -80,8 +82,7 @@ class _Checks:
         """A mapping of arrays of one shape."""
         if values is None:
             return
-        if not isinstance(values, Mapping):
-            self.fail(name, "must be arrays by name", values)
+        self.kind(name, values, Mapping, "must be arrays by name")
         for key, value in values.items():
             self.array(f"{name}[{brief(key, 40)}]", value, shape, kinds, optional=False)
 
@@ -99,14 +100,12 @@ class _Checks:
             self.fail(name, "must be a whole number", value)
 
     def flag(self, name: str, value: Any) -> None:
-        if not isinstance(value, (bool, np.bool_)):
-            self.fail(name, "must be True or False", value)
+        self.kind(name, value, (bool, np.bool_), "must be True or False")
 
     def texts(self, names: Iterable[str], source: Any) -> None:
         for name in names:
             value = getattr(source, name)
-            if not isinstance(value, str):
-                self.fail(name, "must be text", value)
+            self.kind(name, value, str, "must be text")
             if name in CHOICES and value not in CHOICES[name]:
                 self.fail(name, f"must be one of {', '.join(CHOICES[name])}", value)
 
@@ -128,8 +127,7 @@ def _check_axes(check: _Checks, effect: Effect) -> tuple[int, ...]:
     return tuple(len(values) for values in effect.grid)
 
 
-def _check_kept(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> int | None:
-    """The rows whose curves were kept; returns how many."""
+def _check_kept(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> None:
     check.array("rows", effect.rows, (None,), "iu")
     rows = None if effect.rows is None else len(effect.rows)
     if effect.individual is not None and rows is None:
@@ -138,30 +136,26 @@ def _check_kept(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> int |
     check.arrays("row_values", effect.row_values, (rows,))
     check.array("row_weights", effect.row_weights, (rows,), NUMBERS)
     check.array("row_clusters", effect.row_clusters, (rows,), "iu")
-    return rows
 
 
-def _check_curves(check: _Checks, effect: Effect, shape: tuple[int, ...], rows: int | None) -> None:
+def _check_curves(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> None:
     whole = (len(effect.outputs), *shape)
     check.array("average", effect.average, whole, NUMBERS, optional=False)
-    check.array("std", effect.std, whole, NUMBERS)
-    check.array("centered_std", effect.centered_std, whole, NUMBERS)
-    check.array("se", effect.se, whole, NUMBERS)
+    for name in ("std", "centered_std", "se"):
+        check.array(name, getattr(effect, name), whole, NUMBERS)
     check.arrays("quantiles", effect.quantiles, whole, NUMBERS)
     for probability in effect.quantiles or ():
         check.number("quantiles", probability)
     check.array("weight", effect.weight, shape, NUMBERS)
-    check.array("baseline", effect.baseline, (len(effect.outputs),), NUMBERS)
-    check.array("output_std", effect.output_std, (len(effect.outputs),), NUMBERS)
-    check.array("unit", effect.unit, (len(effect.outputs),), NUMBERS)
+    for name in ("baseline", "output_std", "unit"):
+        check.array(name, getattr(effect, name), (len(effect.outputs),), NUMBERS)
 
 
 def _check_interval(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> None:
     found = effect.interval
     if found is None:
         return
-    if not isinstance(found, LearnerInterval):
-        check.fail("interval", "must be intervals of a learner", found)
+    check.kind("interval", found, LearnerInterval, "must be intervals of a learner")
     for name in ("low", "high", "band_low", "band_high", "std_error"):
         check.array(f"interval.{name}", getattr(found, name), (len(effect.outputs), *shape), NUMBERS, optional=False)  # fmt: skip
     check.array("interval.curves", found.curves, (len(effect.outputs), None, *shape), NUMBERS, optional=False)
@@ -180,27 +174,22 @@ def _check_words(check: _Checks, effect: Effect) -> None:
     check.count("sampled_from", effect.sampled_from)
     check.flag("steps", effect.steps)
     check.flag("positive", effect.positive)
-    if effect.by is not None and not isinstance(effect.by, (str, int, tuple)):
-        check.fail("by", "must be a name", effect.by)
+    check.kind("by", effect.by, (str, int, tuple, type(None)), "must be a name")
     if effect.others is not None:
         check.items("others", effect.others)
     _check_naming(check, effect.naming)
 
 
 def _check_naming(check: _Checks, naming: Any) -> None:
-    if not isinstance(naming, Naming):
-        check.fail("naming", "must be names", naming)
+    check.kind("naming", naming, Naming, "must be names")
     for name in ("names", "units", "levels", "zones"):
         found = getattr(naming, name)
-        if not isinstance(found, Mapping):
-            check.fail(f"naming.{name}", "must be texts by column", found)
+        check.kind(f"naming.{name}", found, Mapping, "must be texts by column")
         for own in found.values() if name == "levels" else [found]:
             if not isinstance(own, Mapping) or not all(isinstance(text, str) for text in own.values()):
                 check.fail(f"naming.{name}", "must be texts by column", own)
-    if not isinstance(naming.target, (str, type(None))):
-        check.fail("naming.target", "must be text", naming.target)
-    if not isinstance(naming.target_unit, str):
-        check.fail("naming.target_unit", "must be text", naming.target_unit)
+    check.kind("naming.target", naming.target, (str, type(None)), "must be text")
+    check.kind("naming.target_unit", naming.target_unit, str, "must be text")
 
 
 # --- what pictures need of the data ------------------------------------------------------------------
@@ -210,8 +199,7 @@ def _check_distribution(check: _Checks, effect: Effect) -> None:
     found = effect.distribution
     if found is None:
         return
-    if not isinstance(found, Distribution):
-        check.fail("distribution", "must say where the data is", found)
+    check.kind("distribution", found, Distribution, "must say where the data is")
     check.items("distribution.marginals", found.marginals, len(effect.features))
     for axis, marginal in enumerate(found.marginals):
         _check_marginal(check, f"distribution.marginals[{axis}]", marginal)
@@ -220,10 +208,8 @@ def _check_distribution(check: _Checks, effect: Effect) -> None:
 
 
 def _check_marginal(check: _Checks, name: str, marginal: Any) -> None:
-    if not isinstance(marginal, Marginal):
-        check.fail(name, "must be the distribution of a feature", marginal)
-    if not isinstance(marginal.kind, str):
-        check.fail(f"{name}.kind", "must be text", marginal.kind)
+    check.kind(name, marginal, Marginal, "must be the distribution of a feature")
+    check.kind(f"{name}.kind", marginal.kind, str, "must be text")
     check.number(f"{name}.total", marginal.total)
     check.number(f"{name}.missing", marginal.missing)
     check.array(f"{name}.counts", marginal.counts, (None,), NUMBERS, optional=False)
@@ -234,8 +220,7 @@ def _check_marginal(check: _Checks, name: str, marginal: Any) -> None:
 
 
 def _check_joint(check: _Checks, name: str, joint: Any) -> None:
-    if not isinstance(joint, Joint):
-        check.fail(name, "must be the distribution of two features", joint)
+    check.kind(name, joint, Joint, "must be the distribution of two features")
     for part in ("features", "edges", "ordered", "sample"):
         check.items(f"{name}.{part}", getattr(joint, part), 2)
     check.array(f"{name}.counts", joint.counts, (None, None), NUMBERS, optional=False)
@@ -253,8 +238,7 @@ def _check_support(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> No
         return
     from icefield.effect.data_support import Support
 
-    if not isinstance(found, Support):
-        check.fail("support", "must say how much data is behind each point", found)
+    check.kind("support", found, Support, "must say how much data is behind each point")
     check.array("support.share", found.share, shape, NUMBERS, optional=False)
     check.array("support.low", found.low, shape, "b", optional=False)
     check.array("support.disagreement", found.disagreement, (len(effect.outputs),), NUMBERS)
@@ -263,5 +247,4 @@ def _check_support(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> No
     check.items("support.related", found.related)
     check.items("support.rows", found.rows, 2)
     for name in ("details", "thresholds"):
-        if not isinstance(getattr(found, name), Mapping):
-            check.fail(f"support.{name}", "must be numbers by name", getattr(found, name))
+        check.kind(f"support.{name}", getattr(found, name), Mapping, "must be numbers by name")

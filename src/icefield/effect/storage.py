@@ -18,6 +18,7 @@ import math
 import os
 import zipfile
 from collections.abc import Callable, Mapping
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from icefield.effect.learner_interval import LearnerInterval
 from icefield.effect.parts import PART_FIELDS
 from icefield.effect.soundness import Unsound, check_effect
 from icefield.effect.whole_files import written_beside
-from icefield.errors import InputError, InputTypeError, MissingFileError, complaint
+from icefield.errors import InputError, InputTypeError, MissingFileError
 
 FORMAT = "icefield-effect"
 VERSION = 1
@@ -40,13 +41,16 @@ EXAMPLE = 'write "age.icefield"'
 # Fields that came later are only written where they say something: other files stay readable by what knew none.
 LATER = ("centered_std", "interval", "row_clusters", "sampled_from", "unit", "own_grid", "zones", "positive")
 NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk takes for the name of a file
-
-
-def _known_types() -> dict[str, type]:
-    return {
-        kind.__name__: kind
-        for kind in (Effect, Distribution, Joint, LearnerInterval, Marginal, Naming, Support)
-    }
+TYPES = {t.__name__: t for t in (Effect, Distribution, Joint, LearnerInterval, Marginal, Naming, Support)}
+# Python's own values: how each is marked, written and read; a datetime is a date too.
+TAGGED: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    dt.datetime: ("datetime", methodcaller("isoformat"), dt.datetime.fromisoformat),
+    dt.date: ("date", methodcaller("isoformat"), dt.date.fromisoformat),
+    dt.timedelta: ("microseconds", lambda t: t // dt.timedelta(microseconds=1), lambda n: dt.timedelta(microseconds=n)),
+    decimal.Decimal: ("decimal", str, decimal.Decimal),
+}  # fmt: skip
+READ: dict[str, Callable[[Any], Any]] = {tag: read for tag, _, read in TAGGED.values()}
+READ |= {"float": float, "text": str, "missing": lambda _: None}
 
 
 def _field_names(kind: Any) -> list[str]:
@@ -84,21 +88,21 @@ def writable(path: Any, example: str = EXAMPLE) -> Path:
         file = Path(path)
         is_folder, has_folder = file.is_dir(), file.parent.is_dir()
     except TypeError as error:
-        raise InputTypeError(complaint("path", "must be the name of a file", path, example)) from error
+        raise InputTypeError.about("path", "must be the name of a file", path, example) from error
     except (OSError, ValueError) as error:
         raise _no_file_name(path, error) from error
     if is_folder:
-        raise InputError(complaint("path", "is a folder", str(path), "name a file in it"))
+        raise InputError.about("path", "is a folder", str(path), "name a file in it")
     if not has_folder:
-        raise InputError(
-            complaint("path", "lies in a folder that does not exist", str(path), f"make {file.parent} first")
+        raise InputError.about(
+            "path", "lies in a folder that does not exist", str(path), f"make {file.parent} first"
         )
     return file
 
 
 def _no_file_name(path: Any, error: Exception) -> InputError:
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return InputError(complaint("path", f"cannot be the name of a file ({said})", path, EXAMPLE))
+    return InputError.about("path", f"cannot be the name of a file ({said})", path, EXAMPLE)
 
 
 def load_effect(path: str | Path) -> Effect:
@@ -108,14 +112,12 @@ def load_effect(path: str | Path) -> Effect:
     except (TypeError, ValueError):
         exists, is_folder = False, False
     if not isinstance(path, (str, os.PathLike)):
-        raise InputTypeError(complaint("path", "must be the name of a file", path, EXAMPLE))
+        raise InputTypeError.about("path", "must be the name of a file", path, EXAMPLE)
     if is_folder or str(path) == "":
-        raise InputError(complaint("path", "is a folder" if is_folder else "is empty", str(path), "name a file that Effect.save wrote"))  # fmt: skip
+        raise InputError.about("path", "is a folder" if is_folder else "is empty", str(path), "name a file that Effect.save wrote")  # fmt: skip
     if not exists:
-        raise MissingFileError(
-            complaint(
-                "path", "names a file that does not exist", str(path), "save one with Effect.save(path)"
-            )
+        raise MissingFileError.about(
+            "path", "names a file that does not exist", str(path), "save one with Effect.save(path)"
         )
     try:
         with zipfile.ZipFile(path) as archive:
@@ -123,15 +125,13 @@ def load_effect(path: str | Path) -> Effect:
             if document.get("format") != FORMAT:
                 raise KeyError("format")
             if document.get("version") != VERSION:
-                raise InputError(
-                    complaint("path", "was written by a newer icefield", f"version {document.get('version')}",
-                              "upgrade icefield")
-                )  # fmt: skip
+                raise InputError.about("path", "was written by a newer icefield", f"version {document.get('version')}",
+                                       "upgrade icefield")  # fmt: skip
 
             def array(number: int) -> Any:
                 return np.load(io.BytesIO(archive.read(f"arrays/{int(number)}.npy")), allow_pickle=False)
 
-            effect = _decode(document["effect"], array)
+            effect: Effect = _decode(document["effect"], array)
             check_effect(effect)
     except (FileNotFoundError, PermissionError, InputError):
         raise
@@ -139,11 +139,10 @@ def load_effect(path: str | Path) -> Effect:
         # Any byte of a file may be wrong, and zip, JSON, numpy and the Effect each have their own ways
         # to say so (also running out of memory on a size that is a lie).
         said = f": {error}" if isinstance(error, Unsound) else ""
-        raise InputError(
-            complaint("path", f"is not a saved effect{said}", str(path), "save one with Effect.save(path)")
+        raise InputError.about(
+            "path", f"is not a saved effect{said}", str(path), "save one with Effect.save(path)"
         ) from error
-    found: Effect = effect
-    return found
+    return effect
 
 
 def _encode(value: Any, arrays: list[Any]) -> Any:
@@ -163,21 +162,14 @@ def _encode(value: Any, arrays: list[Any]) -> Any:
     if isinstance(value, np.generic):
         arrays.append(np.asarray(value))
         return {"scalar": len(arrays) - 1}
-    if isinstance(value, dt.datetime):
-        return {"datetime": value.isoformat()}
-    if isinstance(value, dt.date):
-        return {"date": value.isoformat()}
-    if isinstance(value, dt.timedelta):
-        return {"microseconds": value // dt.timedelta(microseconds=1)}
-    if isinstance(value, decimal.Decimal):
-        return {"decimal": str(value)}
-    if isinstance(value, tuple):
-        return {"tuple": [_encode(v, arrays) for v in value]}
-    if isinstance(value, list):
-        return {"list": [_encode(v, arrays) for v in value]}
+    for kind, (tag, write, _) in TAGGED.items():
+        if isinstance(value, kind):
+            return {tag: write(value)}
+    if isinstance(value, (tuple, list)):
+        return {"tuple" if isinstance(value, tuple) else "list": [_encode(v, arrays) for v in value]}
     if isinstance(value, Mapping):
         return {"pairs": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
-    if dataclasses.is_dataclass(value) and type(value).__name__ in _known_types():
+    if dataclasses.is_dataclass(value) and type(value).__name__ in TYPES:
         said = {name: getattr(value, name) for name in _field_names(type(value))}
         fields = {
             name: _encode(own, arrays)
@@ -195,7 +187,7 @@ def _decode(value: Any, array: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "type" in value:
-        kind, fields = _known_types()[value["type"]], value["fields"]
+        kind, fields = TYPES[value["type"]], value["fields"]
         if not set(fields) <= set(_field_names(kind)):
             raise KeyError("a field of another type")
         return kind(**{name: _decode(v, array) for name, v in fields.items()})
@@ -211,13 +203,4 @@ def _decode(value: Any, array: Any) -> Any:
         return tuple(items) if tag == "tuple" else items
     if tag == "pairs":
         return {_decode(k, array): _decode(v, array) for k, v in content}
-    simple: dict[str, Callable[[Any], Any]] = {
-        "float": float,
-        "text": str,
-        "missing": lambda _: None,
-        "datetime": dt.datetime.fromisoformat,
-        "date": dt.date.fromisoformat,
-        "microseconds": lambda count: dt.timedelta(microseconds=count),
-        "decimal": decimal.Decimal,
-    }
-    return simple[tag](content)
+    return READ[tag](content)

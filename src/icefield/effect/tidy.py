@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import object_array
 from icefield.effect.record import Record
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from icefield.effect.effect import Effect
@@ -39,10 +39,8 @@ def effect_frame(effect: Effect) -> Any:
 def curves_frame(effect: Effect) -> Any:
     """The kept curves of an effect: output, row and feature values at every grid point, with the prediction."""
     if effect.individual is None:
-        raise InputError(
-            complaint("individual", "asks for curves this effect did not keep", True,
-                      "compute it with Explainer.ice(...)")
-        )  # fmt: skip
+        raise InputError.about("individual", "asks for curves this effect did not keep", True,
+                               "compute it with Explainer.ice(...)")  # fmt: skip
     count, size = effect.individual.shape[1], int(np.prod(effect.average.shape[1:]))
     block = _places(effect, {*_RESERVED, *(f"q{q:g}" for q in effect.quantiles or ())}, count)
     if effect.rows is not None:
@@ -55,21 +53,19 @@ def curves_table(effects: Mapping[Any, Effect]) -> Any:
     """The averages of many features in one table: values as numbers where they are, and as text in any case."""
     from icefield.wording.values import printed_value
 
-    blocks = []
+    blocks, numbers = [], ("average", "std", "se", "weight")
     for feature, effect in effects.items():
-        block = averages(effect, only=("average", "std", "se", "weight"))
+        block = averages(effect, only=numbers)
         values = effect.grid[0]
-        numbers = values.astype(float) if values.dtype.kind in "biuf" else np.full(len(values), np.nan)
+        shown = values.astype(float) if values.dtype.kind in "biuf" else np.full(len(values), np.nan)
         texts = object_array([printed_value(value) for value in values])
         found = {
             "feature": object_array([str(feature)] * len(block["average"])),
             "output": object_array([str(output) for output in block["output"].tolist()]),
-            "value": np.tile(numbers, len(effect.outputs)),
+            "value": np.tile(shown, len(effect.outputs)),
             "value_text": np.tile(texts, len(effect.outputs)),
         }
-        blocks.append(
-            found | {name: block[name] for name in ("average", "std", "se", "weight") if name in block}
-        )
+        blocks.append(found | {name: block[name] for name in numbers if name in block})
     return stacked(blocks, next(iter(effects.values())).library)
 
 
@@ -99,12 +95,8 @@ def averages(effect: Effect, taken: Iterable[str] = _RESERVED, only: Sequence[st
     numbers |= {f"q{q:g}": array for q, array in (effect.quantiles or {}).items()}
     if effect.interval is not None:
         ends = effect.interval
-        numbers |= {
-            "conf_low": ends.low,
-            "conf_high": ends.high,
-            "band_low": ends.band_low,
-            "band_high": ends.band_high,
-        }
+        numbers |= {"conf_low": ends.low, "conf_high": ends.high}
+        numbers |= {"band_low": ends.band_low, "band_high": ends.band_high}
     if effect.weight is not None and effect.weight.shape == shape:
         numbers["weight"] = np.tile(effect.weight.reshape(-1), len(effect.outputs))
     block = _places(effect, {*taken, *numbers} if only is None else set(taken))
@@ -136,18 +128,12 @@ def stacked(blocks: Sequence[Block], library: str, zones: Mapping[str, str] | No
 
     `zones` are those of columns whose times are their clocks'.
     """
-    names = dict.fromkeys(name for block in blocks for name in block)
-    lengths = [len(next(iter(block.values()))) for block in blocks]
     from icefield.data.new_frames import frame_of
 
-    return frame_of(
-        {
-            name: _joined([block.get(name, np.full(n, np.nan)) for block, n in zip(blocks, lengths)])
-            for name in names
-        },
-        library,
-        zones,
-    )
+    blanks = [np.full(len(next(iter(block.values()))), np.nan) for block in blocks]
+    names = dict.fromkeys(name for block in blocks for name in block)
+    columns = {name: _joined([own.get(name, blank) for own, blank in zip(blocks, blanks)]) for name in names}
+    return frame_of(columns, library, zones)
 
 
 def written_csv(frame: Any, path: Any) -> str | None:
@@ -177,9 +163,7 @@ def recorded(frame: Any, record: Record | None) -> Any:
     if record is None:
         return frame
     if not isinstance(record, Record):
-        raise InputTypeError(
-            complaint("record", "must be a Record", record, "write record=explainer.record()")
-        )
+        raise InputTypeError.about("record", "must be a Record", record, "write record=explainer.record()")
     from icefield.data.new_frames import with_constants
 
     return with_constants(frame, record.columns)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from icefield.data.columns import TIME_KINDS, is_missing_value
 from icefield.data.given_values import time_value
 from icefield.effect.parts import Spread
-from icefield.errors import InputError, InputTypeError, brief, complaint
+from icefield.errors import InputError, InputTypeError, brief
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -62,13 +62,11 @@ def derivative(effect: Effect, along: Any) -> Effect:
     """The slope of the curves; see `Effect.derivative`."""
     if along is None:
         if effect.n_features > 1:
-            raise InputError(
-                complaint("along", "is needed for an effect of several features", None,
-                          f"write derivative(along={effect.features[0]!r})")
-            )  # fmt: skip
+            raise InputError.about("along", "is needed for an effect of several features", None,
+                                   f"write derivative(along={effect.features[0]!r})")  # fmt: skip
         along = effect.features[0]
     if along not in effect.features:
-        raise InputError(complaint("along", f"must be one of {list(effect.features)}", along))
+        raise InputError.about("along", f"must be one of {list(effect.features)}", along)
     at = effect.features.index(along)
     if not effect.ordered[at]:
         raise InputTypeError(
@@ -109,28 +107,16 @@ def _changed(
     if kept is not None and kept.individual is not None:
         kept = replace(kept, individual=change(kept.individual))
         if _all_curves_kept(effect) and kept.individual is not None:
+            drawn, quantiles = effect.sampled_from, tuple(effect.quantiles or ())
             spread = Spread.of(
-                kept.individual,
-                effect.row_weights,
-                effect.over,
-                tuple(effect.quantiles or ()),
-                clusters=effect.row_clusters,
-                sampled_from=effect.sampled_from,
-            )
+                kept.individual, kept.row_weights, effect.over, quantiles, clusters=kept.row_clusters, sampled_from=drawn
+            )  # fmt: skip
     average = change(effect.average)
     if effect.interval is not None:
         spread = replace(spread, interval=effect.interval.changed(average, change))
+    groups = {key: _changed(group, change, view, reference, narrowed) for key, group in effect.groups.items()}
     changed = replace(
-        effect,
-        average=average,
-        spread=spread,
-        kept=kept,
-        groups={
-            label: _changed(group, change, view, reference, narrowed)
-            for label, group in effect.groups.items()
-        },
-        view=view,
-        reference=reference,
+        effect, average=average, spread=spread, kept=kept, groups=groups, view=view, reference=reference
     )
     return changed if narrowed is None else _narrowed(changed, *narrowed)
 
@@ -166,10 +152,8 @@ def _reference_values(effect: Effect, at: Any) -> tuple[Any, ...]:
         return tuple(g[0] for g in effect.grid)
     values = at if effect.n_features > 1 else (at,)
     if not isinstance(values, (tuple, list)) or len(values) != effect.n_features:
-        raise InputError(
-            complaint("at", f"must give one value for each of {list(effect.features)}", at,
-                      'write center("first") or center("mean")')
-        )  # fmt: skip
+        raise InputError.about("at", f"must give one value for each of {list(effect.features)}", at,
+                               'write center("first") or center("mean")')  # fmt: skip
     return tuple(values)
 
 
@@ -194,13 +178,13 @@ def _interpolation(grid: NDArray[Any], value: Any, ordered: bool, zone: str | No
         if is_missing_value(grid[-1]):
             weights[-1] = 1.0
             return weights
-        raise InputError(complaint("at", "is missing, and the grid has no missing point", value))
+        raise InputError.about("at", "is missing, and the grid has no missing point", value)
     shown = _known(grid)
     if not ordered or len(shown) == 0:
         levels = grid.tolist()
         same = [i for i, level in enumerate(levels) if type(value) is not np.ndarray and level == value]
         if not same:
-            raise InputError(complaint("at", f"must be one of the grid's values {levels[:10]}", value))
+            raise InputError.about("at", f"must be one of the grid's values {levels[:10]}", value)
         weights[same[0]] = 1.0
         return weights
     x, v = _places(shown, value, zone)
@@ -211,10 +195,8 @@ def _interpolation(grid: NDArray[Any], value: Any, ordered: bool, zone: str | No
     order = np.argsort(x, kind="stable")
     right = int(np.searchsorted(x[order], v))
     if not 0 < right < len(x):
-        raise InputError(
-            complaint("at", f"lies outside the grid, which runs from {shown.min()} to {shown.max()}", value,
-                      "choose a value inside, or compute the effect with a grid that holds it")
-        )  # fmt: skip
+        raise InputError.about("at", f"lies outside the grid, which runs from {shown.min()} to {shown.max()}", value,
+                               "choose a value inside, or compute the effect with a grid that holds it")  # fmt: skip
     a, b = order[right - 1], order[right]
     share = (v - x[a]) / (x[b] - x[a])
     weights[a], weights[b] = 1.0 - share, share
@@ -232,6 +214,6 @@ def _places(shown: NDArray[Any], value: Any, zone: str | None) -> tuple[NDArray[
         read = time_value(value, duration=shown.dtype.kind == "m", zone=zone)
         return _as_float(shown), float((read - shown[0]) / np.timedelta64(1, "D"))
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputTypeError(
-            complaint("at", "must be a value of the feature's kind", value, f"for example {brief(shown[0])}")
+        raise InputTypeError.about(
+            "at", "must be a value of the feature's kind", value, f"for example {brief(shown[0])}"
         ) from error

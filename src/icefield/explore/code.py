@@ -15,11 +15,6 @@ from icefield.explore.explored_columns import ExploredColumn
 QUANTILES = (0.05, 0.25, 0.75, 0.95)
 
 
-def rule_code(rule: Sequence[Mapping[str, Any]], columns: Sequence[ExploredColumn], library: str) -> str:
-    """An expression for the mask of the rows that a rule keeps; `X` is the data, `ex` the Explainer."""
-    return " & ".join(_condition(one, columns, library) for one in rule)
-
-
 def _condition(one: Mapping[str, Any], columns: Sequence[ExploredColumn], library: str) -> str:
     column = one["column"]
     if isinstance(column, str):
@@ -91,7 +86,10 @@ def lines(state: Mapping[str, Any], about: CodeContext) -> list[str]:
     feature, shown, second = columns[state["feature"]], state.get("shown", {}), state.get("second")
     name = repr(feature.name)
     masks = {"rows": state["rule"], "cohort": state.get("cohort") if second is None else None}
-    found = [f"{label} = {rule_code(rule, columns, about.library)}" for label, rule in masks.items() if rule]
+    found = []
+    for label, rule in masks.items():
+        if rule:
+            found.append(f"{label} = {' & '.join(_condition(one, columns, about.library) for one in rule)}")
     chosen = ", rows=rows" if state["rule"] else ""
     if about.made:
         found.append(about.made)

@@ -123,10 +123,6 @@ class ExploredColumn:
         """A value as people call it."""
         return named_value(value, self._naming, self.name, lambda v: shown_value(v, MOST_TEXT))
 
-    def text_at(self, place: float | None) -> str:
-        """The name of the value at a place on the axis."""
-        return self.text(self.value(place, "place"))
-
     # --- histogram ---------------------------------------------------------------------------------
 
     @cached_property

@@ -12,7 +12,7 @@ import numpy as np
 
 from icefield.core.engine import Plan
 from icefield.core.study import Study
-from icefield.errors import IcefieldError, InputError, complaint
+from icefield.errors import IcefieldError, InputError
 from icefield.models.model import read_model
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ExploredModels:
     def __init__(self, explainers: Explainer | Mapping[str, Explainer]) -> None:
         named = dict(explainers) if isinstance(explainers, Mapping) else {"": explainers}
         if not named:
-            raise InputError(complaint("models", "must hold at least one Explainer", {}))
+            raise InputError.about("models", "must hold at least one Explainer", {})
         self.names = [str(name) for name in named]
         self._studies = {(i, one.study.model.scale): one.study for i, one in enumerate(named.values())}
         self.first = next(iter(self._studies.values()))
@@ -52,10 +52,8 @@ class ExploredModels:
             if one.study.sample.n_rows != self.first.sample.n_rows or list(one.study.model.columns) != list(
                 self.first.model.columns
             ):
-                raise InputError(
-                    complaint("models", "must be Explainers of the same rows and features", list(named),
-                              "build them with the same X")
-                )  # fmt: skip
+                raise InputError.about("models", "must be Explainers of the same rows and features", list(named),
+                                    "build them with the same X")  # fmt: skip
         self._lock = threading.RLock()
         self._checked: dict[int, float] = {}  # when each study's model was last looked at
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -41,23 +42,24 @@ class AnswerPart:
 
     def listed(self) -> tuple[dict[str, Any], list[bytes]]:
         """The head with each array's type, shape and number, and the arrays' bytes: for links that carry buffers."""
-        described: dict[str, Any] = {}
-        bodies: list[bytes] = []
-        for name, (kind, values) in self.arrays.items():
-            described[name] = [kind, list(values.shape), len(bodies)]
-            bodies.append(np.ascontiguousarray(values, TYPES[kind]).tobytes())
-        return _plain({**self.head, "arrays": described}), bodies
+        bodies = self._bodies()
+        return self._described(range(len(bodies))), bodies
+
+    def _bodies(self) -> list[bytes]:
+        return [np.ascontiguousarray(values, TYPES[kind]).tobytes() for kind, values in self.arrays.values()]
+
+    def _described(self, places: Iterable[int]) -> dict[str, Any]:
+        arrays = {
+            name: [kind, list(values.shape), at]
+            for at, (name, (kind, values)) in zip(places, self.arrays.items())
+        }
+        return _plain({**self.head, "arrays": arrays})
 
     def frame(self) -> bytes:
         """Everything as one piece of bytes."""
-        described, bodies, at = {}, [], 0
-        for name, (kind, values) in self.arrays.items():
-            body = np.ascontiguousarray(values, TYPES[kind]).tobytes()
-            described[name] = [kind, list(values.shape), at]
-            padded = body + bytes(-len(body) % 8)
-            bodies.append(padded)
-            at += len(padded)
-        head = json.dumps(_plain({**self.head, "arrays": described}), ensure_ascii=False, allow_nan=False)
+        bodies = [body + bytes(-len(body) % 8) for body in self._bodies()]
+        described = self._described(accumulate(map(len, bodies), initial=0))
+        head = json.dumps(described, ensure_ascii=False, allow_nan=False)
         written = head.encode("utf-8", "replace")
         start = len(written).to_bytes(4, "little") + written
         return start + bytes(-len(start) % 8) + b"".join(bodies)

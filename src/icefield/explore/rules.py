@@ -31,15 +31,14 @@ def _condition(
 ) -> dict[str, Any]:
     if not isinstance(one, dict) or set(one) - KEYS:
         raise BadMessage(f"{where} must have a column, and ge, le, in or missing.", where)
-    column = one.get("column")
+    column: Any = one.get("column")
     if isinstance(column, str):
-        if column not in beside:
-            raise BadMessage(f"{where} names a column that is not there.", where)
-        levels = 0
-    elif isinstance(column, bool) or not isinstance(column, int) or not 0 <= column < len(columns):
-        raise BadMessage(f"{where} names a column that is not there.", where)
+        is_there = column in beside
     else:
-        levels = len(columns[column].levels)
+        is_there = isinstance(column, int) and not isinstance(column, bool) and 0 <= column < len(columns)
+    if not is_there:
+        raise BadMessage(f"{where} names a column that is not there.", where)
+    levels = 0 if isinstance(column, str) else len(columns[column].levels)
     found: dict[str, Any] = {"column": column}
     if "in" in one:
         members = one["in"]
@@ -92,7 +91,8 @@ def condition_words(one: dict[str, Any], columns: Sequence[ExploredColumn]) -> s
         name, text = column, lambda v: f"{v:.4g}"
     else:
         own = columns[column]
-        name, text = own.label, lambda v: own.text_at(_round_place(v, own))
+        rounded = own.kind in ("number", "integer")
+        name, text = own.label, lambda v: own.text(own.value(float(f"{v:.6g}") if rounded else v, "place"))
     if "in" in one:
         members = [columns[column].text(columns[column].levels[m]) for m in one["in"]]
         if not members:
@@ -108,7 +108,3 @@ def condition_words(one: dict[str, Any], columns: Sequence[ExploredColumn]) -> s
     else:
         return f"{name} is missing"
     return f"{said}, or missing" if one.get("missing") else said
-
-
-def _round_place(place: float, column: ExploredColumn) -> float:
-    return float(f"{place:.6g}") if column.kind in ("number", "integer") else place

@@ -19,12 +19,14 @@ import threading
 import time
 import webbrowser
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from icefield.errors import InputError, InputTypeError, MissingDependencyError, complaint
+from icefield.errors import InputError, InputTypeError, MissingDependencyError
 from icefield.explore.controller import Controller
 from icefield.explore.messages import LARGEST, VERSION, AnswerPart, BadMessage, parsed
 from icefield.explore.session import Session
+from icefield.explore.slots import error_part
 from icefield.page import built
 
 if TYPE_CHECKING:
@@ -81,14 +83,12 @@ class ExplorerServer:
         import uvicorn
 
         if not isinstance(host, str) or not host:
-            raise InputTypeError(
-                complaint("host", "must be an address to listen at", host, 'write host="127.0.0.1"')
+            raise InputTypeError.about(
+                "host", "must be an address to listen at", host, 'write host="127.0.0.1"'
             )
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
-            raise InputError(
-                complaint(
-                    "port", "must be a number from 0 to 65535", port, "write port=0 for any that is free"
-                )
+            raise InputError.about(
+                "port", "must be a number from 0 to 65535", port, "write port=0 for any that is free"
             )
         self.controller, self.host, self.idle = controller, host, idle
         self.token = secrets.token_urlsafe(32) if token is None else token
@@ -100,8 +100,8 @@ class ExplorerServer:
             self._socket.bind((host, port))
         except OSError as error:
             self._socket.close()
-            raise InputError(
-                complaint("port", f"cannot be listened at: {error.strerror or error}", port, "write port=0")
+            raise InputError.about(
+                "port", f"cannot be listened at: {error.strerror or error}", port, "write port=0"
             ) from error
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(
@@ -117,9 +117,8 @@ class ExplorerServer:
         return f"http://{self._authority()}/#{self.token}"
 
     def _authority(self) -> str:
-        shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(
-            self.host, f"[{self.host}]" if ":" in self.host else self.host
-        )
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        shown = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)
         return f"{shown}:{self.port}"
 
     def start(self) -> ExplorerServer:
@@ -133,10 +132,9 @@ class ExplorerServer:
     def wait(self) -> None:
         """Stay until interrupted, then end it."""
         try:
-            while self._thread is not None and self._thread.is_alive():
-                self._thread.join(0.2)
-        except KeyboardInterrupt:
-            pass
+            with suppress(KeyboardInterrupt):
+                while self._thread is not None and self._thread.is_alive():
+                    self._thread.join(0.2)
         finally:
             self.close()
 
@@ -198,22 +196,18 @@ class ExplorerServer:
         if self.host in ("0.0.0.0", "::"):
             # Told to listen everywhere: whoever reaches it by a plain address means it; names could be rebound.
             name, _, port = host.rpartition(":")
-            if (
-                port == str(self.port)
-                and name.strip("[]").replace(".", "").replace(":", "").isalnum()
-                and _is_address(name.strip("[]"))
-            ):
+            name = name.strip("[]")
+            plain = name.replace(".", "").replace(":", "").isalnum()  # no scope of an address
+            if port == str(self.port) and plain and _is_address(name):
                 return True
         return host in names
-
-    def _allowed(self, socket: WebSocket) -> bool:
-        host, origin = socket.headers.get("host", ""), socket.headers.get("origin", "")
-        return self._is_own(host) and origin == f"http://{host}" and len(self._sessions) < MOST_CLIENTS
 
     async def _live(self, websocket: WebSocket) -> None:
         from starlette.websockets import WebSocketDisconnect
 
-        if not self._allowed(websocket):
+        host, origin = websocket.headers.get("host", ""), websocket.headers.get("origin", "")
+        full = len(self._sessions) >= MOST_CLIENTS
+        if full or not self._is_own(host) or origin != f"http://{host}":
             await websocket.close(4403)
             return
         await websocket.accept()
@@ -259,16 +253,7 @@ class ExplorerServer:
                 try:
                     asked = parsed(text if text is not None else message.get("bytes") or b"")
                 except BadMessage as error:
-                    send(
-                        AnswerPart(
-                            {
-                                "v": VERSION,
-                                "re": -1,
-                                "done": True,
-                                "error": {"kind": "input", "say": str(error), "field": ""},
-                            }
-                        )
-                    )
+                    send(error_part(-1, "input", str(error)))
                     continue
                 session.ask(asked, send)
         except TimeoutError:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from icefield.errors import IcefieldError
-from icefield.explore.messages import VERSION, AnswerPart, BadMessage
+from icefield.explore.messages import VERSION, AnswerPart
 from icefield.threads import Cancellation, Stopped
 
 Parts = Iterator[AnswerPart]
+REPLACED = "A newer request took its place."
 
 
 @dataclass(eq=False)
@@ -51,7 +53,7 @@ class Slot:
                 self._thread.start()
             self._condition.notify()
         if dropped is not None:
-            dropped.send(error_part(dropped.number, "stopped", "A newer request took its place."))
+            dropped.send(error_part(dropped.number, "stopped", REPLACED))
 
     def close(self) -> None:
         with self._condition:
@@ -87,42 +89,32 @@ class Slot:
 
     def _do(self, job: SlotJob) -> None:
         job.began = time.perf_counter()
+
+        def fail(kind: str, say: str, where: str = "") -> None:
+            job.send(error_part(job.number, kind, say, where))
+
         try:
             with job.wanted.watched():
                 for part in job.work():
                     job.wanted.check()
-                    took = 1000 * (time.perf_counter() - job.began)
-                    job.send(
-                        AnswerPart(
-                            {"v": VERSION, "re": job.number, **part.head, "ms": round(took, 1)}, part.arrays
-                        )
-                    )
+                    took = round(1000 * (time.perf_counter() - job.began), 1)
+                    head = {"v": VERSION, "re": job.number, **part.head, "ms": took}
+                    job.send(AnswerPart(head, part.arrays))
         except Stopped:
-            said = (
-                f"This took longer than {self._seconds:g} s: choose fewer rows."
-                if job.late
-                else "A newer request took its place."
-            )
-            job.send(error_part(job.number, "limit" if job.late else "stopped", said))
-        except BadMessage as error:
-            job.send(error_part(job.number, "input", str(error), error.where))
+            if job.late:
+                fail("limit", f"This took longer than {self._seconds:g} s: choose fewer rows.")
+            else:
+                fail("stopped", REPLACED)
         except IcefieldError as error:
-            job.send(error_part(job.number, "input", str(error)))
+            fail("input", str(error), getattr(error, "where", ""))
         except MemoryError:
-            job.send(
-                error_part(job.number, "limit", "There is not enough memory for this: choose fewer rows.")
-            )
+            fail("limit", "There is not enough memory for this: choose fewer rows.")
         except Exception as error:  # the page must live on; the trace stays here
-            job.send(
-                error_part(job.number, "bug", f"{type(error).__name__} in icefield: see the Python side.")
-            )
-            import traceback
-
+            fail("bug", f"{type(error).__name__} in icefield: see the Python side.")
             traceback.print_exc()
 
 
 def error_part(number: int, kind: str, say: str, where: str = "") -> AnswerPart:
     """The last part of a request that failed: `kind` is input, stopped, limit or bug, `where` the field that is wrong."""
-    return AnswerPart(
-        {"v": VERSION, "re": number, "done": True, "error": {"kind": kind, "say": say, "field": where}}
-    )
+    error = {"kind": kind, "say": say, "field": where}
+    return AnswerPart({"v": VERSION, "re": number, "done": True, "error": error})

@@ -88,12 +88,7 @@ def still(controller: Controller) -> str:
     from icefield.statistics.importance import curve_importance
 
     effects = sorted(controller.ghosts.values(), key=lambda e: -float(curve_importance(e).mean()))[:6]
-    axes = plot_many(effects)
-    figure = (
-        next(iter(axes.flat)).figure
-        if hasattr(axes, "flat")
-        else (axes[0] if isinstance(axes, (list, tuple)) else axes).figure
-    )
+    figure = plot_many(effects).figure
     written = io.BytesIO()
     figure.savefig(written, format="png", dpi=80, bbox_inches="tight")
     plt.close(figure)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icefield.errors import InputTypeError, MissingDependencyError, complaint
+from icefield.errors import InputTypeError, MissingDependencyError
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
@@ -60,8 +60,8 @@ def log(
     known again by (`Explainer.record`) is in all tables and in tags; the record's run is MLflow's.
     """
     if not hasattr(explainer, "study"):
-        raise InputTypeError(
-            complaint("explainer", "must be an Explainer", explainer, "write log(Explainer(model, X))")
+        raise InputTypeError.about(
+            "explainer", "must be an Explainer", explainer, "write log(Explainer(model, X))"
         )
     client, run = _client_and_run(run_id)
     chosen = None if features is None else list(features)

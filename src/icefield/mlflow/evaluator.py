@@ -8,21 +8,13 @@ from typing import Any
 import mlflow
 from mlflow.models.evaluation import EvaluationArtifact, EvaluationResult, ModelEvaluator
 
-from icefield.errors import IcefieldError, InputError, complaint
+from icefield.errors import IcefieldError, InputError
 from icefield.explainer import Explainer
 from icefield.mlflow import FOLDER, log
 
 SETTINGS = ("features", "report", "effects", "folder")  # of `evaluator_config`, as in `log`
-EXPLAINED = (
-    "target",
-    "scale",
-    "names",
-    "units",
-    "target_name",
-    "engine",
-    "seed",
-    "threads",
-)  # as in `Explainer`
+# As in `Explainer`.
+EXPLAINED = ("target", "scale", "names", "units", "target_name", "engine", "seed", "threads")
 
 
 class ReportArtifact(EvaluationArtifact):
@@ -57,15 +49,11 @@ class IcefieldEvaluator(ModelEvaluator):
     ) -> Any:
         """Explain a pyfunc model on the features of a dataset."""
         if model is None:
-            raise InputError(
-                complaint("model", "is needed: predictions alone do not say how it responds", hint="pass model= to mlflow.models.evaluate")
-            )  # fmt: skip
+            raise InputError.about("model", "is needed: predictions alone do not say how it responds", hint="pass model= to mlflow.models.evaluate")  # fmt: skip
         config = dict(evaluator_config or {})
         unknown = [name for name in config if name not in (*SETTINGS, *EXPLAINED)]
         if unknown:
-            raise InputError(
-                complaint("evaluator_config", "has settings that are unknown", unknown, f"known are {', '.join((*SETTINGS, *EXPLAINED))}")
-            )  # fmt: skip
+            raise InputError.about("evaluator_config", "has settings that are unknown", unknown, f"known are {', '.join((*SETTINGS, *EXPLAINED))}")  # fmt: skip
         settings = {name: config[name] for name in EXPLAINED if name in config}
         explainer = _explainer(model, dataset, settings)
         given = {name: config[name] for name in SETTINGS if name in config}

@@ -7,7 +7,7 @@ imported before something is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -50,8 +50,7 @@ def plot_effect(effect: Effect, **options: Any) -> Any:
     matplotlib : the Axes of a picture of one panel, the Figure of several
     plotly : the Figure
     """
-    chosen = Options.of(options)
-    return draw(effect_picture(effect, chosen), chosen)
+    return _plotted(effect_picture, effect, options=options)
 
 
 def effect_png(effect: Effect, size: tuple[float, float] = (5.0, 3.2)) -> bytes:
@@ -65,15 +64,13 @@ def effect_png(effect: Effect, size: tuple[float, float] = (5.0, 3.2)) -> bytes:
 
 def plot_many(effects: Mapping[Any, Effect] | Sequence[Effect], **options: Any) -> Any:
     """Draw small multiples: one panel for each effect, in the order given, on a shared y axis."""
-    chosen = Options.of(options)
     listed = list(effects.values()) if isinstance(effects, Mapping) else list(effects)
-    return draw(many_picture(listed, chosen), chosen)
+    return _plotted(many_picture, listed, options=options)
 
 
 def plot_comparison(effects: Mapping[Any, Effect], **options: Any) -> Any:
     """Draw the same effect of several models, by name, on the same axes."""
-    chosen = Options.of(options)
-    return draw(comparison_picture(effects, chosen), chosen)
+    return _plotted(comparison_picture, effects, options=options)
 
 
 def plot_importance(table: Any, value: str | Sequence[str] = "importance", **options: Any) -> Any:
@@ -85,8 +82,7 @@ def plot_importance(table: Any, value: str | Sequence[str] = "importance", **opt
     value : which column of the table, or several, which stand side by side
     **options : `top` is how many features; the rest as in `icefield.effect.Drawable.plot`
     """
-    chosen = Options.of(options)
-    return draw(importance_picture(table, value, chosen), chosen)
+    return _plotted(importance_picture, table, value, options=options)
 
 
 def plot_change(table: Any, **options: Any) -> Any:
@@ -97,8 +93,7 @@ def plot_change(table: Any, **options: Any) -> Any:
     table : what `Explainer.change` or `Explainer.slope` gave
     **options : `top` is how many groups; the rest as in `icefield.effect.Drawable.plot`
     """
-    chosen = Options.of(options)
-    return draw(change_picture(table, chosen), chosen)
+    return _plotted(change_picture, table, options=options)
 
 
 def plot_interactions(table: Any, value: str = "strength", output: Any = None, **options: Any) -> Any:
@@ -111,20 +106,22 @@ def plot_interactions(table: Any, value: str = "strength", output: Any = None, *
     output : which output of the table, the first by default
     **options : `top` is how many features; the rest as in `icefield.effect.Drawable.plot`
     """
-    chosen = Options.of(options)
-    return draw(interactions_picture(table, value, output, chosen), chosen)
+    return _plotted(interactions_picture, table, value, output, options=options)
 
 
 def plot_pd_ale(pd: Effect, ale: Effect, **options: Any) -> Any:
     """Draw partial dependence against accumulated local effects, both around their mean over the data."""
-    chosen = Options.of(options)
-    return draw(pd_ale_picture(pd, ale, chosen), chosen)
+    return _plotted(pd_ale_picture, pd, ale, options=options)
 
 
 def plot_regions(whole: Effect, regions: Mapping[Any, Effect], **options: Any) -> Any:
     """Draw one panel per region (a mapping of rule -> Effect) with the curve over all rows behind it."""
-    chosen = Options.of(options)
-    return draw(regions_picture(whole, regions, chosen), chosen)
+    return _plotted(regions_picture, whole, regions, options=options)
+
+
+def _plotted(picture_of: Callable[..., Picture], *about: Any, options: Mapping[str, Any]) -> Any:
+    chosen = Options.of(dict(options))
+    return draw(picture_of(*about, chosen), chosen)
 
 
 def draw(picture: Picture, options: Options) -> Any:

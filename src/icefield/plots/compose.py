@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import InputError, did_you_mean
 from icefield.plots.oneway import one_way_panel
 from icefield.plots.options import Options
 from icefield.plots.panels import Panel, Picture, said_of_bands, with_shared_values
@@ -36,9 +36,7 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
     names = told_apart([_group_text(effect, label) for label in effect.groups], GROUP_LIMIT)
     groups = dict(zip(names, effect.groups.values()))
     if effect.n_features == 2:
-        return _surfaces(
-            [(title, one) for title, one in _facets(effect, outputs, groups, options)], effect, options, len(outputs) == 1
-        )  # fmt: skip
+        return _surfaces(_facets(effect, outputs, groups, options), effect, options, len(outputs) == 1)
     side = _side_by_side(effect, outputs, groups, options)
     panels = []
     if side == "all":
@@ -52,9 +50,8 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
             panels.append(replace(panel, title=title))
     else:
         series = [one for output in outputs for one in _overlaid(effect, output, outputs, groups)]
-        series = [
-            replace(one, colour=i % OVERLAID, dashed=pattern(i, len(series))) for i, one in enumerate(series)
-        ]
+        count = len(series)
+        series = [replace(one, colour=i % OVERLAID, dashed=pattern(i, count)) for i, one in enumerate(series)]
         legend_title = _by_text(effect) if groups and len(outputs) == 1 else ""
         panels = [one_way_panel(series, effect, options, len(outputs) == 1, legend_title)]
     return _arranged(panels, options)
@@ -64,7 +61,7 @@ def comparison_picture(effects: Mapping[str, Effect], options: Options) -> Pictu
     """The same question asked of several models."""
     # Views of one model (`Explainer.conditional`) are called by their kind.
     spelled = {
-        KINDS[effect.kind] if name == effect.kind in KINDS else name: effect
+        KINDS.get(effect.kind, name) if name == effect.kind else name: effect
         for name, effect in effects.items()
     }
     shown = {name_text(name, 40): viewed(effect, options) for name, effect in spelled.items()}
@@ -103,7 +100,7 @@ def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
     """Small multiples, in the order given, on one y axis."""
     panels: list[Panel] = []
     if not effects:
-        raise InputError(complaint("features", "leaves nothing to draw", list(effects)))
+        raise InputError.about("features", "leaves nothing to draw", list(effects))
     shown = [viewed(effect, options) for effect in effects]
     for effect in shown:
         # Counts below the levels' names are too much for small panels.
@@ -116,9 +113,8 @@ def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
         panels += [_small(panel) for panel in picture.panels]
     picture = _arranged(panels, options)
     if picture.panel_size == SMALL and any(len(text) > SMALL_TEXT // 2 for p in panels for text in p.x.ticks):
-        picture = replace(
-            picture, panel_size=(SMALL[0], SMALL[1] + 0.7)
-        )  # slanted names take their room below
+        # Slanted names take their room below.
+        picture = replace(picture, panel_size=(SMALL[0], SMALL[1] + 0.7))
     alike = {value_label(e, 0) for e in shown}
     note = joined(average_note(shown[0]), said_of_bands(picture.panels))
     return replace(picture, note=note, share_y=options.share_y and len(alike) == 1)
@@ -138,17 +134,14 @@ def chosen_outputs(effect: Effect, options: Options) -> list[int]:
     wanted = options.outputs
     wanted = list(wanted) if isinstance(wanted, (list, tuple, set)) else [wanted]
     names = list(effect.outputs)
-    found = []
+    found, texts = [], [str(n) for n in names]
     for name in wanted:
-        if name in names:
-            found.append(names.index(name))
-        elif str(name) in [str(n) for n in names]:
-            found.append([str(n) for n in names].index(str(name)))
-        else:
-            raise InputError(complaint("outputs", "names no output", name, did_you_mean(name, names)))
+        if name not in names and str(name) not in texts:
+            raise InputError.about("outputs", "names no output", name, did_you_mean(name, names))
+        found.append(names.index(name) if name in names else texts.index(str(name)))
     if not found:
-        raise InputError(
-            complaint("outputs", "must name at least one output", options.outputs, did_you_mean("", names))
+        raise InputError.about(
+            "outputs", "must name at least one output", options.outputs, did_you_mean("", names)
         )
     return found
 
@@ -221,9 +214,7 @@ def _group_series(output: int, groups: Mapping[str, Effect]) -> list[Series]:
 
 def _surfaces(facets: list[tuple[str, Series]], whole: Effect, options: Options, named: bool) -> Picture:
     if options.x_scale == "log":
-        raise InputError(
-            complaint("x_scale", "is for pictures of one feature", options.x_scale, "leave it out")
-        )
+        raise InputError.about("x_scale", "is for pictures of one feature", options.x_scale, "leave it out")
     series = [one for _, one in facets]
     scale = surface_scale(series, options, named)
     if len(facets) > 1 and options.data == "auto":
@@ -239,15 +230,12 @@ def _arranged(panels: Sequence[Panel], options: Options, share_y: bool = True) -
     share = share_y and options.share_y and count > 1 and len({p.flip for p in panels}) == 1
     placed = with_shared_values(tuple(panels)) if share else tuple(panels)
     columns = count if count <= 3 else 2 if count == 4 else 3 if count <= 12 else 4
-    size = None
-    if count > 1:
-        size = SMALL
-    if any(p.flip for p in panels):
+    size, flipped = SMALL if count > 1 else None, any(p.flip for p in panels)
+    if flipped:
         most = max(len(p.x.ticks) for p in panels)
         lines = max(text.count("\n") + 1 for p in panels for text in p.x.ticks or ("",))
         each = 0.27 + 0.15 * (lines - 1)
         size = (6.4 if count == 1 else SMALL[0] + 1.0, max(3.2, 1.3 + each * most))
-    flipped = any(p.flip for p in panels)
     if options.title is not None and count == 1:
         placed = (replace(placed[0], title=title_text(options.title)),)
     title = title_text(options.title) if count > 1 else ""

@@ -8,6 +8,7 @@ one of its own beyond the end. Several effects (groups, models) share one set of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.plots.panels import Axis, Float, scaled
 from icefield.wording.labels import feature_label
 from icefield.wording.names import MISSING, told_apart
@@ -33,7 +34,9 @@ class Coordinates:
     def __init__(self, effects: Sequence[Effect], which: int = 0, scale: str = "linear") -> None:
         self.feature, self.naming = effects[0].features[which], effects[0].naming
         kinds = [e.kinds[which] for e in effects]
-        self.kind = kinds[0] if len(set(kinds)) == 1 else _common_kind(kinds)
+        # Models may see the same feature as integers and as floats; anything else is drawn as levels.
+        mixed = "float" if set(kinds) <= {"integer", "float"} else "categorical"
+        self.kind = kinds[0] if len(set(kinds)) == 1 else mixed
         self.ordered = self.kind in ORDERED_KINDS and not self.naming.coded(self.feature)
         grids = [e.grid[which] for e in effects]
         self.unit, self.unit_name = 1.0, ""
@@ -52,22 +55,18 @@ class Coordinates:
             self.levels = _levels(grids)
             self.low, self.high, self.missing = -0.5, len(self.levels) - 0.5, None
 
-    @property
-    def _span(self) -> float:
-        return self.high - self.low or max(1.0, abs(self.high) * 0.1)
-
     def beyond(self, at: float, share: float) -> float:
         """The place that lies so much of the axis beyond another."""
-        return scaled(at, share, self.low, self.high) if self.log else at + share * self._span
+        if self.log:
+            return scaled(at, share, self.low, self.high)
+        return at + share * (self.high - self.low or max(1.0, abs(self.high) * 0.1))
 
     def _by_factors(self, scale: str, grids: Sequence[Float]) -> bool:
         """Whether the axis is logarithmic: on request, or because that is how all grids are spaced."""
         possible = self.axis_kind in ("number", "integer") and self.low > 0 and self.high > self.low
         if scale == "log" and not possible:
-            raise InputError(
-                complaint("x_scale", f"can be 'log' for numbers above 0 only, which {self.feature!r} does not have alone", scale,
-                          'write x_scale="linear"')
-            )  # fmt: skip
+            raise InputError.about("x_scale", f"can be 'log' for numbers above 0 only, which {self.feature!r} does not have alone", scale,
+                                'write x_scale="linear"')  # fmt: skip
         return possible and (scale == "log" or (scale == "auto" and all(map(spaced_by_factors, grids))))
 
     @property
@@ -85,23 +84,16 @@ class Coordinates:
 
     def up_to(self, high: float) -> Coordinates:
         """The same feature on an axis that ends earlier."""
-        other = object.__new__(Coordinates)
-        other.__dict__.update(self.__dict__)
+        other = copy(self)
         other.high = high
         other.missing = None if self.missing is None else other.beyond(high, MISSING_GAP)
         return other
 
     def categorical(self, levels: list[Any]) -> Coordinates:
         """The same feature as these levels, in this order."""
-        other = object.__new__(Coordinates)
-        other.__dict__.update(self.__dict__)
-        other.kind, other.ordered, other.missing, other.unit_name, other.log = (
-            "categorical",
-            False,
-            None,
-            "",
-            False,
-        )
+        other = copy(self)
+        other.kind, other.ordered, other.log = "categorical", False, False
+        other.missing, other.unit_name = None, ""
         other.levels, other.low, other.high = levels, -0.5, len(levels) - 0.5
         return other
 
@@ -120,17 +112,8 @@ class Coordinates:
         ticks = () if self.ordered else tuple(self.texts(self.levels))
         high = self.high if self.missing is None else self.missing
         meaning, unit = self.naming.meaning(self.feature), self.naming.unit(self.feature)
-        return Axis(
-            name,
-            self.axis_kind,
-            self.low,
-            high,
-            ticks,
-            self.missing,
-            meaning if self.ordered else "",
-            unit,
-            self.log,
-        )
+        meaning = meaning if self.ordered else ""
+        return Axis(name, self.axis_kind, self.low, high, ticks, self.missing, meaning, unit, self.log)
 
     def _on_scale(self, values: NDArray[Any]) -> Float:
         if self.kind == "duration":
@@ -158,11 +141,6 @@ def spaced_by_factors(grid: Float) -> bool:
     return bool(np.ptp(steps) <= 0.05 * steps.mean() and known[-1] > 2 * known[0])
 
 
-def _common_kind(kinds: Sequence[str]) -> str:
-    """Models may see the same feature as integers and as floats; anything else is drawn as levels."""
-    return "float" if set(kinds) <= {"integer", "float"} else "categorical"
-
-
 def _seconds(values: NDArray[Any]) -> Float:
     seconds = values.astype("timedelta64[us]").astype(np.int64) / 1e6
     return np.where(np.isnat(values), np.nan, seconds)
@@ -174,7 +152,7 @@ def _levels(grids: Sequence[NDArray[Any]]) -> list[Any]:
     for grid in grids:
         for value in _listed(grid):
             seen.setdefault(_key(value), value)
-    return [v for k, v in seen.items() if k != MISSING_KEY] + [v for k, v in seen.items() if k == MISSING_KEY]
+    return [seen[key] for key in sorted(seen, key=lambda key: key == MISSING_KEY)]
 
 
 MISSING_KEY = ("", MISSING)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icefield.data.columns import is_missing_value
 from icefield.data.distribution import Joint, Marginal
 from icefield.effect import Effect
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.geometry import convex_hull, occupied
 from icefield.plots.options import Options
@@ -34,10 +34,8 @@ def mask_of(
     low = one.low_support
     asked = options.mask
     if asked == "support" and one.effect.support is None:
-        raise InputError(
-            complaint(
-                "mask", "needs an effect with support, and this one has none", asked, "write mask='hull'"
-            )
+        raise InputError.about(
+            "mask", "needs an effect with support, and this one has none", asked, "write mask='hull'"
         )
     if low is not None and asked in ("auto", "support"):
         return (low.T if order == (0, 1) else low), None, "blank: little data"
@@ -47,8 +45,8 @@ def mask_of(
         return shown, None, ""
     if asked == "hull" or (asked == "auto" and across.ordered and up.ordered):
         if not (across.ordered and up.ordered):
-            raise InputTypeError(
-                complaint("mask", "needs two features of numbers or times", "hull", "write mask='density'")
+            raise InputTypeError.about(
+                "mask", "needs two features of numbers or times", "hull", "write mask='density'"
             )
         points = np.column_stack(
             [across.place(np.asarray(joint.sample[order[0]])), up.place(np.asarray(joint.sample[order[1]]))]

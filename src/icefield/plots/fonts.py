@@ -7,6 +7,7 @@ code points: levels stay distinguishable, and drawing raises no warning.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -37,7 +38,9 @@ def drawable(text: str) -> tuple[str, list[str] | None]:
     """The text with characters no font has spelled out, and the font families it needs beyond the usual."""
     if text.isascii() or SETTINGS["text.usetex"]:
         return literal(text), None
-    usual = _usual_fonts(tuple(SETTINGS["font.family"]), _settings())
+    usual = _usual_fonts(
+        tuple(SETTINGS["font.family"]), tuple(tuple(SETTINGS[f"font.{generic}"]) for generic in _GENERIC)
+    )
     extra: list[str] = []
     out = []
     for character in text:
@@ -45,12 +48,9 @@ def drawable(text: str) -> tuple[str, list[str] | None]:
             out.append(character)
             continue
         family = _family_with(character)
-        if family is None:
-            out.append(f"\\u{ord(character):04x}")
-        else:
-            out.append(character)
-            if family not in extra:
-                extra.append(family)
+        out.append(character if family is not None else f"\\u{ord(character):04x}")
+        if family is not None and family not in extra:
+            extra.append(family)
     return literal("".join(out)), [*SETTINGS["font.family"], *extra] if extra else None
 
 
@@ -60,10 +60,6 @@ def set_text(artist: Any, text: str) -> None:
     artist.set_text(words)
     if families is not None:
         artist.set_fontfamily(families)
-
-
-def _settings() -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(SETTINGS[f"font.{generic}"]) for generic in _GENERIC)
 
 
 @lru_cache(maxsize=16)
@@ -89,12 +85,10 @@ def _has(path: str, character: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _family_with(character: str) -> str | None:
-    for entry in _regular_fonts():
-        try:
-            if _has(entry[1], character):
-                return entry[0]
-        except (OSError, RuntimeError):  # an unreadable font file on this machine
-            continue
+    for family, path in _regular_fonts():
+        with suppress(OSError, RuntimeError):  # an unreadable font file on this machine
+            if _has(path, character):
+                return family
     return None
 
 

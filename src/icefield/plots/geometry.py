@@ -75,3 +75,9 @@ def _bins(edges: Float, ordered: bool, at: Float) -> NDArray[np.intp]:
         return np.where(np.isfinite(at) & (bins < len(edges) - 1), bins, -1)
     lookup = {float(place): i for i, place in enumerate(edges) if np.isfinite(place)}
     return np.array([lookup.get(float(place), -1) for place in at], dtype=np.intp)
+
+
+def unit(values: Float) -> Float:
+    """Values moved to run from 0 to 1; a constant runs along the middle."""
+    low, high = np.nanmin(values), np.nanmax(values)
+    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icefield.counts import counted
 from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import InputError, did_you_mean
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
 from icefield.plots.palette import SEQUENTIAL
@@ -58,7 +58,9 @@ def individual_marks(
     below: list[Mark] = []
     kept = _kept(len(curves), options)
     if len(kept) < len(curves) and options.color_by is None and places.ordered and len(order) > 1:
-        below.append(_shade(_density(x, curves[:, order], places.log, options)))
+        field = _density(x, curves[:, order], places.log, options)
+        shade = np.clip(np.nan_to_num(field.z) / (field.scale.high or 1.0), 0.0, 1.0)
+        below.append(Shade(field.x, field.y, shade))
     colouring = _colouring(series, kept, options)
     coloured = colouring.slots is not None or colouring.values is not None
     alpha = float(np.clip(12.0 / len(kept) ** 0.75, 0.015, 0.6))
@@ -122,11 +124,6 @@ def _density(x: Float, y: Float, log: bool, options: Options) -> Field:
     return Field(fine, edges, np.where(z > 0, z, np.nan), scale)
 
 
-def _shade(field: Field) -> Shade:
-    """The same behind the curves drawn."""
-    return Shade(field.x, field.y, np.clip(np.nan_to_num(field.z) / (field.scale.high or 1.0), 0.0, 1.0))
-
-
 # --- colours ---------------------------------------------------------------------------------------
 
 
@@ -142,23 +139,20 @@ def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colo
     if numeric and len(np.unique(known)) > FEW_VALUES:
         numbers = np.full(len(values), np.nan)
         time = values.dtype.kind == "M"
-        numbers[~gone] = (
-            known.astype("datetime64[us]").astype(np.int64) / 86_400e6 if time else known.astype(np.float64)
-        )
+        if time:
+            known = known.astype("datetime64[us]").astype(np.int64) / 86_400e6
+        numbers[~gone] = known.astype(np.float64)
         # A few extreme rows must not push all others into one colour.
         low, high = np.quantile(numbers[~gone], [0.02, 0.98])
         if low == high:
             low, high = numbers[~gone].min(), numbers[~gone].max()
-        return Colouring(
-            values=numbers,
-            scale=ColourScale(float(low), float(high), name, cmap=options.cmap or SEQUENTIAL, time=time),
-        )
+        scale = ColourScale(float(low), float(high), name, cmap=options.cmap or SEQUENTIAL, time=time)
+        return Colouring(values=numbers, scale=scale)
     texts = np.array([named_value(v, naming, options.color_by, unit=False) for v in values], dtype=object)
     names, counts = np.unique(texts[~gone], return_counts=True)
+    frequent = set(names)
     if not numeric and len(names) > FEW_VALUES:
         frequent = set(names[np.argsort(-counts, kind="stable")[: FEW_VALUES - 1]])
-    else:
-        frequent = set(names)
     ordered = sorted(frequent, key=lambda n: _natural(known, texts[~gone], n))
     slot_of: dict[str, Colour] = {text: i for i, text in enumerate(ordered)}
     slots = tuple(slot_of.get(text, "muted") for text in texts)
@@ -177,13 +171,9 @@ def _natural(values: NDArray[Any], texts: NDArray[Any], text: str) -> Any:
 def _row_values(effect: Effect, column: Any) -> NDArray[Any]:
     known = effect.row_values or {}
     if column not in known:
-        raise InputError(
-            complaint(
-                "color_by",
-                "names a column whose values this effect does not carry",
-                column,
-                did_you_mean(column, known) if known else "compute it with Explainer.ice(...)",
-            )
+        hint = did_you_mean(column, known) if known else "compute it with Explainer.ice(...)"
+        raise InputError.about(
+            "color_by", "names a column whose values this effect does not carry", column, hint
         )
     return np.asarray(known[column])
 
@@ -217,13 +207,10 @@ def _highlighted(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
     for label, item in items:
         if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
             if int(item) not in where:
-                raise InputError(
-                    complaint("highlight", "names a row whose curve was not kept", item,
-                              f"compute it with Explainer.ice(..., rows=[{item}, ...])")
-                )  # fmt: skip
-            found.append(
-                (name_text(label) if label is not None else f"row {counted(int(item))}", where[int(item)])
-            )
+                raise InputError.about("highlight", "names a row whose curve was not kept", item,
+                                    f"compute it with Explainer.ice(..., rows=[{item}, ...])")  # fmt: skip
+            text = name_text(label) if label is not None else f"row {counted(int(item))}"
+            found.append((text, where[int(item)]))
         else:
             found.append((name_text(label if label is not None else item, 40), _row_named(effect, item)))
     return found
@@ -240,13 +227,9 @@ def _row_named(effect: Effect, name: Any) -> int:
         if len(hits) == 1:
             return hits[0]
         if len(hits) > 1:
-            raise InputError(
-                complaint(
-                    "highlight", f"names {len(hits)} of the kept rows", name, "pass a row's position in X"
-                )
+            raise InputError.about(
+                "highlight", f"names {len(hits)} of the kept rows", name, "pass a row's position in X"
             )
         texts.update(v for v in listed.tolist() if isinstance(v, str))
-    raise InputError(
-        complaint("highlight", "names no kept row", name,
-                  did_you_mean(name, sorted(texts)) if texts else "pass a row's position in X")
-    )  # fmt: skip
+    raise InputError.about("highlight", "names no kept row", name,
+                        did_you_mean(name, sorted(texts)) if texts else "pass a row's position in X")  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,16 +29,6 @@ LEAST_NAMED = 6  # with fewer levels than this, which are drawn is only a matter
 
 
 @dataclass(frozen=True, eq=False)
-class LevelValues:
-    """Averages and intervals at each drawn level."""
-
-    average: Float
-    low: Float | None
-    high: Float | None
-    faded: NDArray[np.bool_] | None
-
-
-@dataclass(frozen=True, eq=False)
 class Levels:
     """The levels to draw, in order. `rest` are places (in the full axis) of those drawn as one."""
 
@@ -54,44 +45,31 @@ class Levels:
         """The places of the series' grid points among the drawn levels."""
         return self.places.place(series.effect.grid[0])
 
-    def values(self, series: Series, spread: str) -> LevelValues:
-        """The series at every drawn level; NaN where its model or group has no such level."""
-        at = self.full.place(series.effect.grid[0])
-        interval = series.interval(spread)
-        average = self._spread_out(series.average, at)
-        low, high = (None, None) if interval is None else (
-            self._spread_out(interval[0], at), self._spread_out(interval[1], at))  # fmt: skip
+    def values(self, series: Series, spread: str) -> tuple[Float, Float | None, Float | None, Any]:
+        """Averages, both ends of intervals and what is faint at every drawn level; NaN where its model or group has no such level."""
+        at = self.full.place(series.effect.grid[0]).astype(np.intp)
+        average, interval = self._spread_out(series.average, at), series.interval(spread)
         support = series.low_support
+        ends = [] if interval is None else [self._spread_out(end, at) for end in interval]
         faded = None if support is None else self._spread_out(support.astype(np.float64), at)[self.shown] > 0
         if self.rest is None:
-            return LevelValues(
-                average[self.shown],
-                None if low is None else low[self.shown],
-                None if high is None else high[self.shown],
-                faded,
-            )
+            low, high = [end[self.shown] for end in ends] or (None, None)
+            return average[self.shown], low, high, faded
         rest = average[self.rest]
         known = np.isfinite(rest)
         weights = np.where(known, self.weights[self.rest], 0.0)
-        together = np.nan
+        together = least = most = np.nan
         if known.any():
-            mass = weights.sum()
-            together = float(
-                rest[known].mean() if mass == 0 else (np.where(known, rest, 0) * weights).sum() / mass
-            )
-        ends = (rest[known].min(), rest[known].max()) if known.any() else (np.nan, np.nan)
-        shown_low = average[self.shown] if low is None else low[self.shown]
-        shown_high = average[self.shown] if high is None else high[self.shown]
-        return LevelValues(
-            np.append(average[self.shown], together),
-            np.append(shown_low, ends[0]),
-            np.append(shown_high, ends[1]),
-            None if faded is None else np.append(faded, False),
-        )
+            mass, least, most = weights.sum(), rest[known].min(), rest[known].max()
+            weighted = (np.where(known, rest, 0) * weights).sum()
+            together = float(rest[known].mean() if mass == 0 else weighted / mass)
+        low, high = (end[self.shown] for end in ends or (average, average))
+        faded = None if faded is None else np.append(faded, False)
+        return np.append(average[self.shown], together), np.append(low, least), np.append(high, most), faded
 
-    def _spread_out(self, values: Float, at: Float) -> Float:
+    def _spread_out(self, values: Float, at: NDArray[np.intp]) -> Float:
         out = np.full(len(self.full.levels), np.nan)
-        out[at.astype(np.intp)] = values
+        out[at] = values
         return out
 
 
@@ -107,7 +85,10 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
         weights[at[inside].astype(np.intp)] = whole.weight[inside]
         known = True
     order = np.arange(count)
-    if options.sort == "value" or (options.sort == "auto" and _many_without_order(whole, count)):
+    # Levels that are too many to find one's way by, and have no order of their own to go by, are sorted by their effect.
+    unordered = whole.kinds[0] == "categorical" and not whole.naming.coded(whole.features[0])
+    by_effect = options.sort == "auto" and count > MANY_LEVELS and unordered
+    if options.sort == "value" or by_effect:
         values = _mean_average(series, places)
         order = np.argsort(np.where(np.isfinite(values), -values, np.inf), kind="stable")
     elif options.sort == "count" and known:
@@ -138,13 +119,6 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
         drawn.high += 1
     return Levels(
         drawn, places, order, rest, tuple(texts), counts if known else None, weights, joined(*notes)
-    )
-
-
-def _many_without_order(whole: Effect, count: int) -> bool:
-    """Whether levels are too many to find one's way by, and have no order of their own to go by."""
-    return (
-        count > MANY_LEVELS and whole.kinds[0] == "categorical" and not whole.naming.coded(whole.features[0])
     )
 
 

@@ -19,7 +19,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.plots.fonts import set_text
 from icefield.plots.matplotlib_axes import (
     broken_levels,
@@ -53,10 +53,8 @@ def draw(picture: Picture, options: Options) -> Axes | Figure:
     """Draw into ``options.ax`` or a new figure: the Axes of one panel, the Figure of several."""
     if options.ax is not None:
         if len(picture.panels) > 1:
-            raise InputError(
-                complaint("ax", f"holds one panel and this picture has {len(picture.panels)}", options.ax,
-                          "leave ax out, or choose with outputs=[...] or layout='overlay'")
-            )  # fmt: skip
+            raise InputError.about("ax", f"holds one panel and this picture has {len(picture.panels)}", options.ax,
+                                "leave ax out, or choose with outputs=[...] or layout='overlay'")  # fmt: skip
         _draw_into(options.ax, broken_levels(options.ax, picture.panels[0]), options)
         return options.ax
     return _made(picture, options, by_pyplot=True)[0]
@@ -208,8 +206,8 @@ def _draw_panel(
     solid = panel.z is not None
     if solid != hasattr(ax, "get_zlim"):
         wanted = "a 3-D Axes" if solid else "a plain Axes, not a 3-D one"
-        raise InputTypeError(
-            complaint("ax", f"must be {wanted}", ax, "write plt.subplots(subplot_kw={'projection': '3d'})")
+        raise InputTypeError.about(
+            "ax", f"must be {wanted}", ax, "write plt.subplots(subplot_kw={'projection': '3d'})"
         )
     theme = Theme(ax, options)
     before = (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else None

@@ -92,30 +92,19 @@ def _place_ticks(ax: Axes, described: Axis, which: str, beside: float = 0.0) -> 
         _log_ticks(axis, described)
     elif described.kind == "integer":
         axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 3, 4, 5, 6, 10]))
-    if (
-        which == "x"
-        and described.kind in ("number", "integer")
-        and not described.log
-        and not described.meaning
-    ):
+    plain = not described.log and described.kind != "time"
+    if which == "x" and plain and not described.meaning:
         _fit_numbers(ax, ax.get_xlim(), described.kind == "integer", beside)
     if described.meaning:
         size = smaller(SETTINGS[f"{which}tick.labelsize"], 1.0)
-        most = (
-            max(2, min(MOST_TICKS, int(inches(ax, beside)[0] * 72 / (TICK_LETTERS * 0.6 * size))))
-            if which == "x"
-            else MOST_TICKS
-        )
+        most = MOST_TICKS
+        if which == "x":
+            most = max(2, min(most, int(inches(ax, beside)[0] * 72 / (TICK_LETTERS * 0.6 * size))))
         ends = sorted(ax.get_xlim() if which == "x" else ax.get_ylim())
         named = named_ticks(described.meaning, ends[0], ends[1], most)
         axis.set_major_locator(FixedLocator([at for at, _ in named]))
         axis.set_major_formatter(FixedFormatter([text for _, text in named]))
-    elif (
-        described.low is not None
-        and described.high is not None
-        and described.kind != "time"
-        and not described.log
-    ):
+    elif described.low is not None and described.high is not None and plain:
         number_format(axis, [described.low, described.high])
     if described.missing is not None:
         _missing_tick(ax, axis, described, which)
@@ -138,12 +127,10 @@ def _log_ticks(axis: Any, described: Axis) -> None:
     low, high = described.low or 1.0, described.high or 10.0
     wide = np.log10(high / low)
     factors = (1.0,) if wide > 3 else (1.0, 3.0) if wide > 1.5 else (1.0, 2.0, 5.0)
-    fitting_numbers = _numbers_that_fit(axis.axes, len(f"{high:,.0f}")) if axis.axis_name == "x" else 99
-    if wide * len(factors) > fitting_numbers:
+    most = _numbers_that_fit(axis.axes, len(f"{high:,.0f}")) if axis.axis_name == "x" else 99
+    if wide * len(factors) > most:
         factors = (1.0,)
-    axis.set_major_locator(
-        LogLocator(subs=factors, numticks=99 if wide <= fitting_numbers else fitting_numbers)
-    )
+    axis.set_major_locator(LogLocator(subs=factors, numticks=99 if wide <= most else most))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(
         FuncFormatter(lambda value, _: f"{value:,.12g}" if 1e-4 <= value < 1e7 else f"{value:g}")
@@ -307,15 +294,15 @@ def solid_axes(ax: Any, panel: Panel) -> None:
     """The three axes of a surface in space."""
     few = 5 if inches(ax)[1] > 3 else 3
     for described, name in ((panel.x, "x"), (panel.y, "y")):
+        axis: Any = getattr(ax, f"{name}axis")
         getattr(ax, f"set_{name}lim")(described.low, described.high)
         if described.kind == "time":
             locator = AutoDateLocator(minticks=3, maxticks=5)
-            getattr(ax, f"{name}axis").set_major_locator(locator)
-            getattr(ax, f"{name}axis").set_major_formatter(ShortDates(locator))
+            axis.set_major_locator(locator)
+            axis.set_major_formatter(ShortDates(locator))
         else:
-            whole = described.kind == "integer"
-            getattr(ax, f"{name}axis").set_major_locator(MaxNLocator(few, integer=whole))
-            number_format(getattr(ax, f"{name}axis"), [described.low or 0.0, described.high or 1.0])
+            axis.set_major_locator(MaxNLocator(few, integer=described.kind == "integer"))
+            number_format(axis, [described.low or 0.0, described.high or 1.0])
     if panel.z is not None:
         number_format(ax.zaxis, [panel.z.low or 0.0, panel.z.high or 1.0])
         long = max(abs(panel.z.low or 0.0), abs(panel.z.high or 1.0)) >= 1e4

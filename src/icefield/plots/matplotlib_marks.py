@@ -6,6 +6,7 @@ Every artist carries a group id, ``icefield:line``, ``icefield:band`` and so on,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from icefield.plots.fonts import set_text
+from icefield.plots.geometry import unit
 from icefield.plots.matplotlib_axes import inches, refit
 from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, SETTINGS, Theme, smaller
 from icefield.plots.palette import is_dark
@@ -56,16 +58,16 @@ def draw_mark(ax: Axes, panel: Panel, mark: Mark, theme: Theme) -> None:
 def _line(ax: Axes, panel: Panel, mark: Line, theme: Theme) -> None:
     if not len(mark.x):
         return
-    halo = (
-        [withStroke(linewidth=theme.line * mark.width + 2.5, foreground=theme.ground)] if mark.halo else None
-    )
+    width, halo = theme.line * mark.width, None
+    if mark.halo:
+        halo = [withStroke(linewidth=width + 2.5, foreground=theme.ground)]
     for part, faded in mark.stretches():
         x, y = _oriented(panel, mark.x[part], mark.y[part])
         ax.plot(
             x,
             y,
             color=theme.colour(mark.colour),
-            linewidth=theme.line * mark.width,
+            linewidth=width,
             linestyle=DASHES[mark.dashed],
             drawstyle=f"steps-{mark.step}" if mark.step else "default",
             marker="o" if mark.markers else "",
@@ -158,17 +160,10 @@ def _bars(ax: Axes, panel: Panel, mark: Bars, theme: Theme) -> None:
 def _strip(ax: Axes, panel: Panel, mark: Strip, theme: Theme) -> None:
     heights = mark.height * mark.counts / (mark.counts.max() or 1.0)
     widths = mark.rights - mark.lefts
-    shared: dict[str, Any] = {
-        "color": theme.faint,
-        "linewidth": 0,
-        "align": "edge",
-        "label": "_data",
-        "zorder": 1,
-    }
-    if panel.flip:
-        bars = ax.barh(mark.lefts, heights, widths, transform=ax.get_yaxis_transform(), **shared)
-    else:
-        bars = ax.bar(mark.lefts, heights, widths, transform=ax.get_xaxis_transform(), **shared)
+    draw, transform = (
+        (ax.barh, ax.get_yaxis_transform()) if panel.flip else (ax.bar, ax.get_xaxis_transform())
+    )
+    bars = draw(mark.lefts, heights, widths, color=theme.faint, linewidth=0, align="edge", label="_data", zorder=1, transform=transform)  # fmt: skip
     for bar in bars:
         bar.set_gid("icefield:histogram")
 
@@ -262,17 +257,8 @@ def _rule(ax: Axes, panel: Panel, mark: Rule, theme: Theme) -> None:
 
 
 def _edge_text(ax: Axes, panel: Panel, mark: EdgeText, theme: Theme) -> None:
-    size = smaller(SETTINGS["ytick.labelsize"], 0.9)
-    shared: dict[str, Any] = {"textcoords": "offset points", "size": size, "color": theme.muted}
-    for at, words in zip(mark.at, mark.texts):
-        text = ax.annotate("", (1, at), xycoords=("axes fraction", "data"), xytext=(8, 0), ha="left", va="center",
-                           gid="icefield:count", annotation_clip=False, **shared)  # fmt: skip
-        set_text(text, words)
-    if mark.header:
-        header = ax.annotate(
-            "", (1, 1), xycoords="axes fraction", xytext=(8, 4), ha="left", va="bottom", **shared
-        )
-        set_text(header, mark.header)
+    _beside(ax, mark.at, mark.texts, 8, theme, "icefield:count")
+    _header(ax, mark.header, 1, (8, 4), theme)
     refit(ax, panel)
 
 
@@ -283,10 +269,7 @@ def _sparks(ax: Axes, panel: Panel, mark: Sparks, theme: Theme) -> None:
             1.03 + SPARK_WIDTH * unit(x), at + 0.38 - 0.76 * y, transform=ax.get_yaxis_transform(), clip_on=False,
             color=theme.colour(slot), linewidth=theme.line * 0.8, label="_spark", gid="icefield:spark",
         )  # fmt: skip
-    if mark.header:
-        header = ax.annotate("", (1.03, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points",
-                             ha="left", va="bottom", color=theme.muted, size=smaller(SETTINGS["ytick.labelsize"], 0.9))  # fmt: skip
-        set_text(header, mark.header)
+    _header(ax, mark.header, 1.03, (0, 4), theme)
 
 
 def _named(ax: Axes, panel: Panel, mark: Named, theme: Theme) -> None:
@@ -315,12 +298,8 @@ def _named(ax: Axes, panel: Panel, mark: Named, theme: Theme) -> None:
             (-length / 2, 0.7 * high + 0.012, "center"),
             (-length / 2, -0.7 * high - 0.012, "center"),
         ):
-            box = (
-                x / across + left,
-                y / up + dy - high / 2,
-                x / across + left + length,
-                y / up + dy + high / 2,
-            )
+            corner = x / across + left, y / up + dy
+            box = (corner[0], corner[1] - high / 2, corner[0] + length, corner[1] + high / 2)
             others = taken[:number] + taken[number + 1 :]
             if box[2] > 1.08 or any(
                 box[0] < o[2] and o[0] < box[2] and box[1] < o[3] and o[1] < box[3] for o in others
@@ -342,16 +321,25 @@ def _rings(ax: Axes, panel: Panel, mark: Rings, theme: Theme) -> None:
 
 
 def _ends(ax: Axes, panel: Panel, mark: Ends, theme: Theme) -> None:
-    for at, words in zip(mark.y, mark.texts):
-        text = ax.annotate("", (1, at), xycoords=("axes fraction", "data"), xytext=(5, 0), textcoords="offset points", ha="left",
-                           va="center", size=smaller(SETTINGS["ytick.labelsize"], 0.9), color=theme.muted, gid="icefield:end")  # fmt: skip
+    _beside(ax, mark.y, mark.texts, 5, theme, "icefield:end")
+
+
+def _beside(ax: Axes, places: Float, texts: Sequence[str], gap: float, theme: Theme, gid: str) -> None:
+    """Texts beyond the right edge, at their heights."""
+    size = smaller(SETTINGS["ytick.labelsize"], 0.9)
+    for at, words in zip(places, texts):
+        text = ax.annotate("", (1, at), xycoords=("axes fraction", "data"), xytext=(gap, 0), textcoords="offset points", ha="left",
+                           va="center", size=size, color=theme.muted, gid=gid, annotation_clip=False)  # fmt: skip
         set_text(text, words)
 
 
-def unit(values: Float) -> Float:
-    """Values moved to run from 0 to 1; a constant runs along the middle."""
-    low, high = np.nanmin(values), np.nanmax(values)
-    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+def _header(ax: Axes, words: str, x: float, shift: tuple[float, float], theme: Theme) -> None:
+    """What stands above what is beyond the right edge."""
+    if words:
+        size = smaller(SETTINGS["ytick.labelsize"], 0.9)
+        text = ax.annotate("", (x, 1), xycoords="axes fraction", xytext=shift, textcoords="offset points",
+                           ha="left", va="bottom", color=theme.muted, size=size)  # fmt: skip
+        set_text(text, words)
 
 
 def _oriented(panel: Panel, x: Float, y: Float) -> tuple[Float, Float]:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize, to_hex, to_rgb
 from matplotlib.font_manager import font_scalings
 
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import InputError, did_you_mean
 from icefield.plots.options import Options
 from icefield.plots.palette import (
     DIVERGING,
@@ -114,10 +114,8 @@ class Theme:
         try:
             return mpl.colormaps[chosen]
         except (KeyError, TypeError) as error:
-            raise InputError(
-                complaint(
-                    "cmap", "is no colour map matplotlib knows", chosen, did_you_mean(chosen, mpl.colormaps)
-                )
+            raise InputError.about(
+                "cmap", "is no colour map matplotlib knows", chosen, did_you_mean(chosen, mpl.colormaps)
             ) from error
 
     def norm(self, scale: ColourScale) -> Normalize:
@@ -128,7 +126,7 @@ def _palette(options: Options, dark: bool) -> list[Any]:
     if options.palette is not None:
         for colour in options.palette:
             if not mpl.colors.is_color_like(colour):
-                raise InputError(complaint("colors", "holds something that is no colour", colour))
+                raise InputError.about("colors", "holds something that is no colour", colour)
         return options.palette
     cycle = mpl.rcParams["axes.prop_cycle"].by_key().get("color")
     default = mpl.rcParamsDefault["axes.prop_cycle"].by_key().get("color")

@@ -11,11 +11,10 @@ import numpy as np
 from icefield.data.columns import NUMERIC_KINDS
 from icefield.data.distribution import Marginal
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint
 from icefield.plots.coordinates import MISSING_GAP, Coordinates
 from icefield.plots.individual import Colouring, drawn_points, individual_marks
 from icefield.plots.levels import Levels, arranged
-from icefield.plots.options import ONE_WAY_KINDS, Options
+from icefield.plots.options import ONE_WAY_KINDS, Options, check_kind
 from icefield.plots.panels import (
     SIDE,
     Axis,
@@ -74,21 +73,13 @@ def one_way_panel(
     named : whether the value axis names the output (else a legend or the titles do)
     legend_title : what the labels of the series are values of
     """
-    if options.kind not in ("auto", *ONE_WAY_KINDS):
-        raise InputError(
-            complaint(
-                "kind", f"must be one of {', '.join(map(repr, ONE_WAY_KINDS))} for one feature", options.kind
-            )
-        )
+    check_kind(options, ONE_WAY_KINDS, "one feature")
     effects = [s.effect for s in series]
     # The whole knows the order of all levels, of which a group or a model may have only some.
     places = Coordinates(effects if all(whole.ordered) else [whole, *effects], scale=options.x_scale)
     label = value_label(series[0].effect, series[0].output if named else None)
-    if (
-        places.ordered
-        and options.kind in ("auto", "line")
-        and not (options.kind == "auto" and _two_valued(whole))
-    ):
+    can_be_line = places.ordered and options.kind in ("auto", "line")
+    if can_be_line and not (options.kind == "auto" and _two_valued(whole)):
         return _numeric_panel(series, whole, places, label, options, legend_title)
     return _level_panel(series, whole, places, label, options, legend_title)
 
@@ -152,8 +143,14 @@ def _numeric_panel(
             )
         )
         if places.missing is not None and one.effect.missing_last[0]:
-            above.append(_missing_dot(one, places.missing, interval, _average_colour(one, below)))
-    marks = [*below, *_zero(series), *_separator(places), *lines, *above]
+            ends: Any = [None, None] if interval is None else [end[-1:] for end in interval]
+            colour, at_missing = _average_colour(one, below), np.array([places.missing])
+            dots = Dots(at_missing, one.average[-1:], colour, None, *ends, size=1.1, pattern=one.dashed)
+            above.append(dots)
+    rules = _zero(series)
+    if places.missing is not None:
+        rules.append(Rule(x=places.beyond(places.high, MISSING_GAP / 2), dashed=True))
+    marks = [*below, *rules, *lines, *above]
     axis = _without_negative(places, places.axis(), lines)
     axis = replace(axis, label=f"{axis.label}\u2002({beyond})") if beyond and axis.label else axis
     low, high = value_range(marks) or (0.0, 1.0)
@@ -221,20 +218,6 @@ def _average_colour(one: Series, below: list[Mark]) -> Colour:
 
 def _asked_spread(series: Sequence[Series], options: Options) -> str:
     return "none" if options.band == "auto" and len(series) > MANY_BANDS else options.band
-
-
-def _missing_dot(one: Series, at: float, interval: tuple[Float, Float] | None, colour: Colour) -> Dots:
-    ends = (None, None) if interval is None else (interval[0][-1:], interval[1][-1:])
-    return Dots(
-        np.array([at]), one.average[-1:], colour=colour, low=ends[0], high=ends[1], label=None, size=1.1,
-        pattern=one.dashed,
-    )  # fmt: skip
-
-
-def _separator(places: Coordinates) -> list[Mark]:
-    if places.missing is None:
-        return []
-    return [Rule(x=places.beyond(places.high, MISSING_GAP / 2), dashed=True)]
 
 
 def _zero(series: Sequence[Series]) -> list[Mark]:
@@ -337,24 +320,23 @@ def _level_panel(
     spread = "none"
     for one, offset in zip(series, offsets):
         spread = one.spread(spread_asked)
-        values = levels.values(one, spread)
+        average, *others = levels.values(one, spread)
         if len(series) == 1 and levels.rest is None:
             under, above, colouring, many = individual_marks(one, levels.of(one), levels.places, options)
             below += under
-        keep = np.isfinite(values.average)
+        keep = np.isfinite(average)
+        low, high, faded = (None if values is None else values[keep] for values in others)
         shared: dict[str, Any] = {
             "colour": _average_colour(one, below),
             "label": one.label if one.label is not None else ("average" if above else None),
-            "low": None if values.low is None else values.low[keep],
-            "high": None if values.high is None else values.high[keep],
-            "faded": None if values.faded is None else values.faded[keep],
             "pattern": one.dashed,
         }
+        shared |= {"low": low, "high": high, "faded": faded}
         x = np.arange(len(keep), dtype=np.float64)[keep] + offset
         if options.kind == "bars":
-            marks.append(Bars(x, values.average[keep], width=0.9 * room, **shared))
+            marks.append(Bars(x, average[keep], width=0.9 * room, **shared))
         else:
-            marks.append(Dots(x, values.average[keep], size=1.3 if len(series) == 1 else 1.1, **shared))
+            marks.append(Dots(x, average[keep], size=1.3 if len(series) == 1 else 1.1, **shared))
     marks = [*below, *_zero(series), *marks, *above]
     low, high = value_range(marks) or (0.0, 1.0)
     axis = levels.places.axis()

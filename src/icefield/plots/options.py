@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 
 from icefield.effect.drawable import Drawable
-from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, did_you_mean
 from icefield.typing import (
     AxisScale,
     Backend,
@@ -88,12 +88,12 @@ class Options:
             _check_count(name, chosen[name])
         options = cls(**chosen)
         if options.ax is not None and options.backend == "plotly":
-            raise InputError(
-                complaint("ax", "is for matplotlib; plotly makes its own figure", options.ax, "leave ax out")
+            raise InputError.about(
+                "ax", "is for matplotlib; plotly makes its own figure", options.ax, "leave ax out"
             )
         if options.ax is not None and not hasattr(options.ax, "get_figure"):
-            raise InputTypeError(
-                complaint("ax", "must be a matplotlib Axes", options.ax, "write ax=plt.subplots()[1]")
+            raise InputTypeError.about(
+                "ax", "must be a matplotlib Axes", options.ax, "write ax=plt.subplots()[1]"
             )
         _check_size(options.figsize)
         return options
@@ -122,15 +122,11 @@ class Options:
         """How many levels can be listed in the height the user gave; None where the picture takes what it needs."""
         if self.ax is not None:
             height = self.ax.get_position().height * self.ax.get_figure().get_figheight()
-        elif self.figsize is not None and self.layout != "side":
-            small = self.figsize[0] < SMALL_WIDTH
-            return max(
-                LEAST_LEVELS,
-                int((self.figsize[1] - (0.8 if small else AROUND)) / (0.15 if small else PER_LEVEL)),
-            )
-        else:
+            return max(LEAST_LEVELS, int(height / PER_LEVEL))
+        if self.figsize is None or self.layout == "side":
             return None
-        return max(LEAST_LEVELS, int(height / PER_LEVEL))
+        around, each = (0.8, 0.15) if self.is_small else (AROUND, PER_LEVEL)
+        return max(LEAST_LEVELS, int((self.figsize[1] - around) / each))
 
 
 def _chosen(name: str, value: Any, choices: tuple[str, ...]) -> str:
@@ -142,17 +138,24 @@ def _chosen(name: str, value: Any, choices: tuple[str, ...]) -> str:
         return "auto"
     if not isinstance(value, str) or value not in choices:
         shown = ", ".join(repr(c) for c in choices if c != "none") + (" or None" if "none" in choices else "")
-        raise InputError(complaint(name, f"must be one of {shown}", value, did_you_mean(value, choices)))
+        raise InputError.about(name, f"must be one of {shown}", value, did_you_mean(value, choices))
     return value
+
+
+def check_kind(options: Options, kinds: tuple[str, ...], what: str) -> None:
+    """An error where `kind` is none of those that so many features have."""
+    if options.kind not in ("auto", *kinds):
+        problem = f"must be one of {', '.join(map(repr, kinds))} for {what}"
+        raise InputError.about("kind", problem, options.kind)
 
 
 def _check_count(name: str, value: Any) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise InputTypeError(complaint(name, "must be a whole number", value, f"write {name}=20"))
+        raise InputTypeError.about(name, "must be a whole number", value, f"write {name}=20")
     if value < 1:
-        raise InputError(complaint(name, "must be at least 1", value, f"write {name}=20"))
+        raise InputError.about(name, "must be at least 1", value, f"write {name}=20")
 
 
 def _check_size(size: Any) -> None:
@@ -163,6 +166,6 @@ def _check_size(size: Any) -> None:
     except (TypeError, ValueError):
         width = height = -1.0
     if not (width > 0 and height > 0):
-        raise InputError(
-            complaint("figsize", "must be a width and a height in inches", size, "write figsize=(7, 4.5)")
+        raise InputError.about(
+            "figsize", "must be a width and a height in inches", size, "write figsize=(7, 4.5)"
         )

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.plots.geometry import inside_polygon
-from icefield.plots.page_marks import Ends, Named, Rings
 from icefield.typing import Float
 
 Colour = int | str
@@ -268,6 +267,43 @@ class Sparks:
     curves: tuple[tuple[Float, Float], ...]
     header: str = ""
     slots: tuple[Colour, ...] | None = None
+
+
+# --- marks of the report's own pictures, which the page and matplotlib draw and plotly does not -------
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """Points with names that never collide, the most important first; as many as have room are named.
+
+    `told` is what is said of each, `links` where it leads (empty for nowhere), `most` how many are named at most; arrows go
+    to `to_x`, `to_y` where these are known.
+    """
+
+    x: Float
+    y: Float
+    texts: tuple[str, ...]
+    told: tuple[str, ...]
+    links: tuple[str, ...]
+    slots: tuple[int | str, ...]
+    most: int = 14
+    to_x: Float | None = None
+    to_y: Float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rings:
+    """Equal distances from the corner at 0, 0."""
+
+    radii: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Numbers beyond the right edge, at their heights."""
+
+    y: Float
+    texts: tuple[str, ...]
 
 
 Mark = (

@@ -164,29 +164,25 @@ def _axis(axis: Axis, ends: tuple[float, float], width: int = 46) -> dict[str, A
     if axis.kind == "integer" and ends[1] - ends[0] <= 2 * TICKS:
         found["dtick"] = 1 if ends[1] - ends[0] <= TICKS + 2 else 2
     if axis.meaning:
-        named = named_ticks(
-            axis.meaning,
-            axis.low or 0.0,
-            float(axis.high or 0.0) if axis.missing is None else axis.missing - 0.5,
-            max(2, MOST_TICKS * width // 46),
-        )
-        found.update(tickvals=[at for at, _ in named], ticktext=[text for _, text in named])
-        if axis.missing is not None:
-            found["tickvals"].append(axis.missing)
-            found["ticktext"].append(MISSING)
+        end = float(axis.high or 0.0) if axis.missing is None else axis.missing - 0.5
+        named = named_ticks(axis.meaning, axis.low or 0.0, end, max(2, MOST_TICKS * width // 46))
+        at: list[Any] = [place for place, _ in named]
+        texts = [text for _, text in named]
     elif axis.missing is not None:
         last = axis.missing - 0.06 * (axis.missing - (axis.low or 0.0))
         if axis.kind == "time":
-            ticks = np.linspace(float(axis.low or 0.0), last, 4)
-            texts = [shown_value(v.astype("datetime64[D]")) for v in positions(ticks, axis)]
+            at = np.linspace(float(axis.low or 0.0), last, 4).tolist()
+            texts = [shown_value(v.astype("datetime64[D]")) for v in positions(np.array(at), axis)]
         else:
-            ticks = np.array(nice_ticks(float(axis.low or 0.0), last, whole=axis.kind == "integer"))
-            texts = [shown_value(float(v)) for v in ticks]
-        at = positions(np.append(ticks, axis.missing), axis)
-        found.update(
-            tickvals=[str(v) for v in at] if axis.kind == "time" else at.tolist(), ticktext=[*texts, MISSING]
-        )
-    return found
+            at = nice_ticks(float(axis.low or 0.0), last, whole=axis.kind == "integer")
+            texts = [shown_value(float(v)) for v in at]
+    else:
+        return found
+    if axis.missing is not None:
+        at, texts = [*at, axis.missing], [*texts, MISSING]
+    if axis.kind == "time" and not axis.meaning:
+        at = [str(v) for v in positions(np.array(at), axis)]
+    return {**found, "tickvals": at, "ticktext": texts}
 
 
 def _log_axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
@@ -195,11 +191,9 @@ def _log_axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
     wide = np.log10(ends[1] / ends[0])
     factors = (1,) if wide > 3 else (1, 3) if wide > 1.5 else (1, 2, 5)
     powers = range(int(np.floor(np.log10(ends[0]))), int(np.ceil(np.log10(ends[1]))) + 1)
-    last = (
-        ends[1]
-        if axis.missing is None
-        else scaled(axis.missing, -0.06, float(axis.low or ends[0]), axis.missing)
-    )
+    last = ends[1]
+    if axis.missing is not None:
+        last = scaled(axis.missing, -0.06, float(axis.low or ends[0]), axis.missing)
     ticks = [f * 10.0**p for p in powers for f in factors if ends[0] <= f * 10.0**p <= last]
     texts = [shown_value(tick) for tick in ticks]
     if axis.missing is not None:
@@ -263,13 +257,11 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
     margins = any(isinstance(m, Margin) and m.side == "top" for p in picture.panels for m in p.marks)
     titled = any(p.title for p in picture.panels)
     beside = any(isinstance(m, (EdgeText, Sparks)) for p in picture.panels for m in p.marks)
-    below = 18 * max(wrapped(_lower(p).label, label_width(picture)).count("\n") + 2 for p in picture.panels)
-    tall = (
-        64
-        + (58 if margins else 0)
-        + (24 if titled else 0)
-        + (14 + 16 * (words.count("\n") + 1) if heading else 0)
-    )
+    feet = [(p.y if p.flip else p.x).label for p in picture.panels]
+    below = 18 * max(wrapped(label, label_width(picture)).count("\n") + 2 for label in feet)
+    titles = {p.legend_title for p in picture.panels if p.legend_title}
+    legend = wrapped(titles.pop(), 28) if len(titles) == 1 else ""
+    tall = 64 + 58 * margins + 24 * titled + (14 + 16 * (words.count("\n") + 1) if heading else 0)
     figure.update_layout(
         template=theme.template,
         height=height * PER_INCH,
@@ -278,7 +270,7 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
         hovermode="closest",
         barmode="overlay",
         font={"size": 13},
-        legend={"title": {"text": escaped(_legend_title(picture))}, "x": 1.2 if beside else 1.02 if picture.panels[0].scale is None else 1.22, "y": 1, "tracegroupgap": 2},
+        legend={"title": {"text": escaped(legend)}, "x": 1.2 if beside else 1.02 if picture.panels[0].scale is None else 1.22, "y": 1, "tracegroupgap": 2},
     )  # fmt: skip
     if heading:
         font = {"size": 16} if picture.title else {"size": 12, "color": theme.muted}
@@ -288,13 +280,3 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
             text=escaped(wrapped(picture.note, 84)), x=0, y=0, xref="paper", yref="paper", xanchor="left",
             yanchor="top", yshift=-28 - below, showarrow=False, align="left", font={"size": 11.5, "color": theme.muted},
         )  # fmt: skip
-
-
-def _lower(panel: Panel) -> Axis:
-    """The axis along the foot of a panel."""
-    return panel.y if panel.flip else panel.x
-
-
-def _legend_title(picture: Picture) -> str:
-    titles = {p.legend_title for p in picture.panels if p.legend_title}
-    return wrapped(titles.pop(), 28) if len(titles) == 1 else ""

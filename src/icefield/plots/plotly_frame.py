@@ -21,25 +21,23 @@ class Frame:
     ) -> None:
         self.figure, self.panel, self.theme, self.at = figure, panel, theme, at
         self.suffix = "" if number == 0 else str(number + 1)
-        self.named: set[str] = set()
 
-    def trace(self, trace: Any) -> None:
-        self.figure.add_trace(trace, row=self.at[0], col=self.at[1])
+    def trace(self, kind: Any, **options: Any) -> None:
+        self.figure.add_trace(kind(**options), row=self.at[0], col=self.at[1])
 
     def shape(self, across: str, up: str, **options: Any) -> None:
         """A shape; `across` and `up` say whether a direction is in data or in shares of the frame."""
-        x = f"x{self.suffix}" + (" domain" if across == "frame" else "")
-        y = f"y{self.suffix}" + (" domain" if up == "frame" else "")
-        self.figure.add_shape(xref=x, yref=y, **options)
+        self.figure.add_shape(**self._references(across, up), **options)
 
     def text(
         self, x: Any, y: Any, text: str, across: str = "frame", up: str = "frame", **options: Any
     ) -> None:
-        xref = f"x{self.suffix}" + (" domain" if across == "frame" else "")
-        yref = f"y{self.suffix}" + (" domain" if up == "frame" else "")
-        self.figure.add_annotation(
-            x=x, y=y, xref=xref, yref=yref, text=escaped(text), showarrow=False, **options
-        )
+        where = self._references(across, up)
+        self.figure.add_annotation(x=x, y=y, **where, text=escaped(text), showarrow=False, **options)
+
+    def _references(self, across: str, up: str) -> dict[str, str]:
+        x, y = (" domain" if one == "frame" else "" for one in (across, up))
+        return {"xref": f"x{self.suffix}{x}", "yref": f"y{self.suffix}{y}"}
 
     def x(self, values: Float) -> NDArray[Any]:
         return positions(values, self.panel.x)

@@ -13,6 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from icefield.plots.geometry import unit
 from icefield.plots.panels import (
     SPARK_WIDTH,
     Axis,
@@ -41,13 +42,8 @@ from icefield.wording.values import calendar_text, number_text, shown_value
 
 LAYERS = 24  # traces into which many curves are dealt, so that crossing curves darken each other
 MANY_POINTS = 120_000  # beyond this the graphics card draws; below, it is slower to start than to do without
-DASHES = (
-    "solid",
-    "6px,3px",
-    "2px,2px",
-    "9px,3px,2px,3px",
-    "9px,3px,2px,3px,2px,3px,2px,3px",
-)  # by the number of a pattern
+# By the number of a pattern.
+DASHES = ("solid", "solid", "6px,3px", "2px,2px", "9px,3px,2px,3px", "9px,3px,2px,3px,2px,3px,2px,3px")
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "x")
 HATCHES = ("", "/", ".", "x", "-")
 CONTOURS = 10
@@ -67,7 +63,7 @@ def _line(frame: Frame, mark: Line) -> None:
     legend = frame.legend(mark.label, colour)
     if not len(mark.x):
         frame.trace(
-            go.Scatter(x=[None], y=[None], mode="lines", line={"color": colour, "width": 2.5}, **legend)
+            go.Scatter, x=[None], y=[None], mode="lines", line={"color": colour, "width": 2.5}, **legend
         )
         return
     name = mark.label if mark.label is not None else frame.panel.y.label
@@ -75,22 +71,21 @@ def _line(frame: Frame, mark: Line) -> None:
     width = 2.0 * mark.width
     if mark.halo:
         under = {"color": frame.theme.paper, "width": width + 3}
-        frame.trace(go.Scatter(**frame.oriented(frame.x(mark.x), mark.y), mode="lines", line=under,
-                               showlegend=False, hoverinfo="skip"))  # fmt: skip
+        frame.trace(go.Scatter, **frame.oriented(frame.x(mark.x), mark.y), mode="lines", line=under,
+                    showlegend=False, hoverinfo="skip")  # fmt: skip
     for part, faint in mark.stretches():
         line: dict[str, Any] = {"color": colour, "width": width, "shape": "vh" if mark.step else "linear"}
         if mark.dashed:
             line["dash"] = DASHES[mark.dashed]
         frame.trace(
-            go.Scatter(
-                **frame.oriented(frame.x(mark.x[part]), mark.y[part]),
-                mode="lines+markers" if mark.markers else "lines",
-                line=line,
-                opacity=mark.alpha * (0.3 if faint else 1.0),
-                text=hover[part],
-                hoverinfo="text",
-                **legend,
-            )
+            go.Scatter,
+            **frame.oriented(frame.x(mark.x[part]), mark.y[part]),
+            mode="lines+markers" if mark.markers else "lines",
+            line=line,
+            opacity=mark.alpha * (0.3 if faint else 1.0),
+            text=hover[part],
+            hoverinfo="text",
+            **legend,
         )
         legend = {**legend, "showlegend": False}
 
@@ -107,11 +102,8 @@ def _hover(
             tick = round(float(x[i]))
             at = " ".join(axis.ticks[tick].split("\n")[:1]) if 0 <= tick < len(axis.ticks) else ""
         else:
-            at = (
-                calendar_text(float(x[i]), axis.meaning)
-                if axis.meaning and np.isfinite(x[i])
-                else shown_value(places[i])
-            )
+            named = axis.meaning and np.isfinite(x[i])
+            at = calendar_text(float(x[i]), axis.meaning) if named else shown_value(places[i])
             at += f" {axis.unit}" if axis.unit else ""
         text = f"{feature}: {at}\n{label}: {number_text(float(value), 4)}"
         if low is not None and high is not None:
@@ -124,14 +116,11 @@ def _band(frame: Frame, mark: Band) -> None:
     x, low, high = mark.x, mark.low, mark.high
     if mark.step:
         x, low, high = np.repeat(x, 2)[:-1], np.repeat(low, 2)[1:], np.repeat(high, 2)[1:]
-    outline = frame.oriented(
-        np.concatenate([frame.x(x), frame.x(x)[::-1]]), np.concatenate([high, low[::-1]])
-    )
+    there_and_back = np.concatenate([frame.x(x), frame.x(x)[::-1]])
+    outline = frame.oriented(there_and_back, np.concatenate([high, low[::-1]]))
     frame.trace(
-        go.Scatter(
-            **outline, mode="lines", line={"width": 0}, fill="toself", hoverinfo="skip", showlegend=False,
-            fillcolor=frame.theme.colour(mark.colour, mark.alpha),
-        )
+        go.Scatter, **outline, mode="lines", line={"width": 0}, fill="toself", hoverinfo="skip", showlegend=False,
+        fillcolor=frame.theme.colour(mark.colour, mark.alpha),
     )  # fmt: skip
 
 
@@ -146,10 +135,8 @@ def _curves(frame: Frame, mark: Curves) -> None:
         heights = np.concatenate([y[members].astype(np.float32), gap], axis=1).ravel()
         across = np.tile(np.append(places, places[-1:]), len(members))
         frame.trace(
-            kind(
-                **frame.oriented(across, heights), mode="lines", showlegend=False, hoverinfo="skip",
-                line={"color": colour, "width": max(0.6, 2 * mark.width)}, connectgaps=False, name="curves",
-            )
+            kind, **frame.oriented(across, heights), mode="lines", showlegend=False, hoverinfo="skip",
+            line={"color": colour, "width": max(0.6, 2 * mark.width)}, connectgaps=False, name="curves",
         )  # fmt: skip
     if mark.scale is not None:
         _colour_key(frame, mark.scale)
@@ -195,7 +182,7 @@ def _with_alpha(colour: str, alpha: float) -> str:
 def _colour_key(frame: Frame, scale: ColourScale) -> None:
     """An invisible trace that brings the colour bar of the panel's scale."""
     marker = {"color": [scale.low, scale.high], "coloraxis": "coloraxis", "size": 0.1, "opacity": 0}
-    frame.trace(go.Scatter(x=[None, None], y=[None, None], mode="markers", marker=marker, showlegend=False))
+    frame.trace(go.Scatter, x=[None, None], y=[None, None], mode="markers", marker=marker, showlegend=False)
 
 
 def _dots(frame: Frame, mark: Dots) -> None:
@@ -214,10 +201,8 @@ def _dots(frame: Frame, mark: Dots) -> None:
     shown = len(mark.x) <= 400
     hover = _hover(frame.panel.x, mark.x, mark.label or frame.panel.y.label, mark.y, mark.low, mark.high) if shown else None  # fmt: skip
     frame.trace(
-        go.Scatter(
-            **frame.oriented(frame.x(mark.x), mark.y), mode="markers", marker=marker, text=hover,
-            hoverinfo="text" if shown else "skip", **_errors(frame, mark, colour), **frame.legend(mark.label, colour),
-        )
+        go.Scatter, **frame.oriented(frame.x(mark.x), mark.y), mode="markers", marker=marker, text=hover,
+        hoverinfo="text" if shown else "skip", **_errors(frame, mark, colour), **frame.legend(mark.label, colour),
     )  # fmt: skip
 
 
@@ -239,11 +224,9 @@ def _bars(frame: Frame, mark: Bars) -> None:
         marker["pattern"] = {"shape": HATCHES[mark.pattern], "fgcolor": frame.theme.paper, "size": 6}
     hover = _hover(frame.panel.x, mark.x, mark.label or frame.panel.y.label, mark.y, mark.low, mark.high)
     frame.trace(
-        go.Bar(
-            **frame.oriented(frame.x(mark.x), mark.y), width=mark.width, hovertext=hover, hoverinfo="text",
-            orientation="h" if frame.panel.flip else "v", marker=marker,
-            **_errors(frame, mark, frame.theme.text), **frame.legend(mark.label, colour),
-        )
+        go.Bar, **frame.oriented(frame.x(mark.x), mark.y), width=mark.width, hovertext=hover, hoverinfo="text",
+        orientation="h" if frame.panel.flip else "v", marker=marker,
+        **_errors(frame, mark, frame.theme.text), **frame.legend(mark.label, colour),
     )  # fmt: skip
 
 
@@ -304,16 +287,13 @@ def _margin(frame: Frame, mark: Margin) -> None:
 def _rule(frame: Frame, mark: Rule) -> None:
     line = {"color": frame.theme.muted, "width": 1, "dash": "2px,4px" if mark.dashed else "solid"}
     along_y = (mark.y is not None) != frame.panel.flip
-    if along_y:
-        at = mark.y if mark.y is not None else mark.x
-        frame.shape(
-            "frame", "data", type="line", x0=0, x1=1, y0=at, y1=at, line=line, layer="below", name="rule"
-        )
-    else:
-        at = mark.x if mark.x is not None else mark.y
-        place = frame.x(np.array([at], dtype=np.float64))[0] if mark.x is not None else at
-        frame.shape("data", "frame", type="line", x0=place, x1=place, y0=0, y1=1, line=line, layer="below",
-                    name="rule")  # fmt: skip
+    at = mark.y if mark.y is not None else mark.x
+    ends: dict[str, Any] = {"x0": 0, "x1": 1, "y0": at, "y1": at}
+    if not along_y:
+        place = frame.x(np.array([at], dtype=np.float64))[0] if mark.y is None else at
+        ends = {"x0": place, "x1": place, "y0": 0, "y1": 1}
+    where = ("frame", "data") if along_y else ("data", "frame")
+    frame.shape(*where, type="line", **ends, line=line, layer="below", name="rule")
 
 
 def _edge_text(frame: Frame, mark: EdgeText) -> None:
@@ -327,18 +307,13 @@ def _edge_text(frame: Frame, mark: EdgeText) -> None:
 def _sparks(frame: Frame, mark: Sparks) -> None:
     for number, (at, (x, y)) in enumerate(zip(mark.at, mark.curves)):
         slot = mark.slots[number] if mark.slots is not None else "text"
-        points = zip(1.03 + SPARK_WIDTH * _unit(x), at + 0.38 - 0.76 * y)
+        points = zip(1.03 + SPARK_WIDTH * unit(x), at + 0.38 - 0.76 * y)
         path = "M" + "L".join(f"{a:.5f},{b:.5f}" for a, b in points)
         frame.shape("frame", "data", type="path", path=path, name="spark",
                     line={"color": frame.theme.colour(slot), "width": 1.6})  # fmt: skip
     if mark.header:
         font = {"color": frame.theme.muted, "size": 11}
         frame.text(1.03, 1.0, mark.header, xanchor="left", yanchor="bottom", font=font)
-
-
-def _unit(values: Float) -> Float:
-    low, high = np.nanmin(values), np.nanmax(values)
-    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
 
 
 # --- fields ----------------------------------------------------------------------------------------
@@ -348,7 +323,7 @@ def _field(frame: Frame, mark: Field, coloraxis: str) -> None:
     x, y = positions(mark.x, frame.panel.x), positions(mark.y, frame.panel.y)
     z = mark.shown()
     if mark.style == "surface":
-        frame.trace(go.Surface(x=x, y=y, z=z, coloraxis=coloraxis, hoverinfo="x+y+z", showscale=False))
+        frame.trace(go.Surface, x=x, y=y, z=z, coloraxis=coloraxis, hoverinfo="x+y+z", showscale=False)
         return
     names = [escaped(abbreviated(axis.label, 40)) for axis in (frame.panel.x, frame.panel.y)]
     label = escaped(abbreviated(mark.scale.label, 40))
@@ -358,28 +333,22 @@ def _field(frame: Frame, mark: Field, coloraxis: str) -> None:
         contours["size"] = min(contours["size"], mark.scale.high - mark.scale.low) or 1.0
         line = {"width": 0.5, "color": "rgba(255,255,255,0.5)"}
         frame.trace(
-            go.Contour(
-                x=x, y=y, z=z, coloraxis=coloraxis, contours=contours, line=line, autocontour=False,
-                hovertemplate=_template(names, label),
-            )
+            go.Contour, x=x, y=y, z=z, coloraxis=coloraxis, contours=contours, line=line, autocontour=False,
+            hovertemplate=_template(names, label),
         )  # fmt: skip
         return
     words = [["" if not np.isfinite(v) else number_text(float(v), 2) for v in row] for row in z]
     frame.trace(
-        go.Heatmap(
-            x=x, y=y, z=z, coloraxis=coloraxis, text=words if mark.values else None, hoverongaps=False,
-            texttemplate="%{text}" if mark.values else None, hovertemplate=_template(names, label),
-        )
+        go.Heatmap, x=x, y=y, z=z, coloraxis=coloraxis, text=words if mark.values else None, hoverongaps=False,
+        texttemplate="%{text}" if mark.values else None, hovertemplate=_template(names, label),
     )  # fmt: skip
 
 
 def _shade(frame: Frame, mark: Shade) -> None:
     ends = [[0, frame.theme.colour(mark.colour, 0.0)], [1, frame.theme.colour(mark.colour, mark.alpha)]]
     frame.trace(
-        go.Heatmap(
-            x=positions(mark.x, frame.panel.x), y=mark.y, z=np.where(mark.z > 0, mark.z, np.nan), zmin=0, zmax=1, colorscale=ends,
-            showscale=False, hoverinfo="skip", name="shade",
-        )
+        go.Heatmap, x=positions(mark.x, frame.panel.x), y=mark.y, z=np.where(mark.z > 0, mark.z, np.nan), zmin=0, zmax=1, colorscale=ends,
+        showscale=False, hoverinfo="skip", name="shade",
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import plotly.colors
 import plotly.io
 
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.plots.options import Options
 from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, SEQUENTIAL, along, deepening, is_dark
 from icefield.plots.panels import Colour, ColourScale
@@ -71,10 +71,8 @@ class Theme:
         try:
             return [[float(at), colour] for at, colour in plotly.colors.get_colorscale(chosen)]
         except (ValueError, plotly.exceptions.PlotlyError) as error:
-            raise InputError(
-                complaint(
-                    "cmap", "is no colour map plotly knows", chosen, "write cmap='viridis' or 'cividis'"
-                )
+            raise InputError.about(
+                "cmap", "is no colour map plotly knows", chosen, "write cmap='viridis' or 'cividis'"
             ) from error
 
     def sampled(self, scale: ColourScale, share: float) -> str:

@@ -8,6 +8,7 @@ on a feature's axis as 64-bit floats, what is drawn there as 32-bit ones. An arr
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -119,44 +120,32 @@ def json_schema() -> dict[str, Any]:
         "type": "array",
         "items": {"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}], "items": False},
     }
-    parts["ColourScale"] = {
-        "type": "object",
-        "properties": {
-            "low": {"type": "number"},
-            "high": {"type": "number"},
-            "label": {"type": "string"},
-            "diverging": {"type": "boolean"},
-            "time": {"type": "boolean"},
-            "ink": {"type": ["integer", "string"]},
-            "stops": {"type": "array", "items": {"type": "string", "pattern": "^#[0-9a-f]{6}$"}, "minItems": 2},
-        },
-        "required": ["low", "high"],
-        "additionalProperties": False,
-    }  # fmt: skip
+    colours = {"type": "array", "items": {"type": "string", "pattern": "^#[0-9a-f]{6}$"}, "minItems": 2}
+    names = {"low": "number", "high": "number", "label": "string", "diverging": "boolean", "time": "boolean"}
+    scale = {name: {"type": kind} for name, kind in names.items()}
+    scale |= {"ink": {"type": ["integer", "string"]}, "stops": colours}
+    parts["ColourScale"] = _object(scale, ["low", "high"])
     parts["Mark"] = {"oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in KINDS]}
-    parts["Array"] = {
-        "type": "object",
-        "properties": {"a": {"type": "integer", "minimum": 0}},
-        "required": ["a"],
-        "additionalProperties": False,
-    }
+    parts["Array"] = _object({"a": {"type": "integer", "minimum": 0}}, ["a"])
     bytes_of = [{"enum": ["f8", "f4", "b1"]}, {"type": "array", "items": {"type": "integer", "minimum": 0}}]
+    text = {"type": "string", "contentEncoding": "base64"}
+    array = {"type": "array", "prefixItems": [*bytes_of, text], "items": False, "minItems": 3}
+    properties = {
+        "v": {"const": VERSION},
+        "arrays": {"type": "array", "items": array},
+        "picture": {"$ref": "#/$defs/Picture"},
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A picture as icefield's pages draw it",
-        "type": "object",
-        "properties": {
-            "v": {"const": VERSION},
-            "arrays": {
-                "type": "array",
-                "items": {"type": "array", "prefixItems": [*bytes_of, {"type": "string", "contentEncoding": "base64"}], "items": False, "minItems": 3},
-            },
-            "picture": {"$ref": "#/$defs/Picture"},
-        },
-        "required": ["v", "arrays", "picture"],
-        "additionalProperties": False,
+        **_object(properties, ["v", "arrays", "picture"]),
         "$defs": parts,
-    }  # fmt: skip
+    }
+
+
+def _object(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    """An object of these properties and no others."""
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 def _described(kind: type) -> dict[str, Any]:
@@ -166,12 +155,7 @@ def _described(kind: type) -> dict[str, Any]:
     if kind in KINDS:
         properties = {"kind": {"const": KINDS[kind]}, **properties}
         required = ["kind", *required]
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
+    return _object(properties, required)
 
 
 def _always(kind: type, name: str) -> bool:

@@ -64,21 +64,13 @@ class Series:
                 return "none"
             if effect.interval is not None:
                 return "interval"
-            if _pairs(effect):
+            if effect.quantiles is not None and len(effect.quantiles) >= 2:
                 return "quantiles"
             if effect.centered_std is not None:
                 return "centered"
             responses = effect.over == "refits" or effect.view != "level"
             return "std" if responses and effect.std is not None else "none"
-        have = {
-            "interval": effect.interval,
-            "simultaneous": effect.interval,
-            "centered": effect.centered_std,
-            "std": effect.std,
-            "se": effect.se,
-            "quantiles": effect.quantiles if _pairs(effect) else None,
-        }
-        return chosen if have.get(chosen) is not None else "none"
+        return "none" if self._ends(chosen) is None else chosen
 
     def interval(self, spread: str) -> tuple[Float, Float] | None:
         """The lower and upper end of the chosen spread, no further than predictions can go."""
@@ -89,26 +81,18 @@ class Series:
         return low, high
 
     def _ends(self, spread: str) -> tuple[Float, Float] | None:
-        effect, at = self.effect, self.output
-        ends = effect.interval
-        if ends is not None and spread == "interval":
-            return ends.low[at], ends.high[at]
-        if ends is not None and spread == "simultaneous":
-            return ends.band_low[at], ends.band_high[at]
-        if spread == "quantiles" and effect.quantiles:
-            low, high = min(effect.quantiles), max(effect.quantiles)
-            return effect.quantiles[low][at], effect.quantiles[high][at]
-        if spread == "se":
-            half = None if effect.se is None else 2 * effect.se
-        else:
-            half = {"centered": effect.centered_std, "std": effect.std}.get(spread)
+        effect, at, ends = self.effect, self.output, self.effect.interval
+        if ends is not None and spread in ("interval", "simultaneous"):
+            low, high = (ends.low, ends.high) if spread == "interval" else (ends.band_low, ends.band_high)
+            return low[at], high[at]
+        if spread == "quantiles" and effect.quantiles is not None and len(effect.quantiles) >= 2:
+            least, most = min(effect.quantiles), max(effect.quantiles)
+            return effect.quantiles[least][at], effect.quantiles[most][at]
+        half = {"centered": effect.centered_std, "std": effect.std, "se": effect.se}.get(spread)
         if half is None:
             return None
-        return self.average - half[at], self.average + half[at]
-
-
-def _pairs(effect: Effect) -> bool:
-    return effect.quantiles is not None and len(effect.quantiles) >= 2
+        half = (2 * half if spread == "se" else half)[at]
+        return self.average - half, self.average + half
 
 
 def pattern(number: int, count: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from icefield.counts import counted
 from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
-from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, did_you_mean
 from icefield.plots.compose import SMALL, chosen_outputs
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.oneway import one_way_panel
@@ -62,9 +62,7 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
     """
     values = [value] if isinstance(value, str) else list(value)
     if not values:
-        raise InputError(
-            complaint("value", "must name at least one column", value, 'write value="importance"')
-        )
+        raise InputError.about("value", "must name at least one column", value, 'write value="importance"')
     names, outputs, numbers = _importance_columns(table, values)
     kinds = list(dict.fromkeys(outputs))
     effects: Mapping[Any, Effect] = getattr(table, "effects", None) or {}
@@ -85,10 +83,7 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
     if options.title is not None and len(panels) == 1:
         panels = [replace(panels[0], title=title_text(options.title))]
     most = max((len(p.x.ticks) for p in panels), default=1)
-    size = (
-        6.4 if len(panels) == 1 else SMALL[0] + (1.6 if len(values) == 1 else 0.4),
-        max(2.6, 1.2 + 0.3 * most),
-    )
+    width = 6.4 if len(panels) == 1 else SMALL[0] + (1.6 if len(values) == 1 else 0.4)
     return Picture(
         tuple(panels),
         columns=min(3, len(panels)) if len(values) == 1 else len(values),
@@ -96,7 +91,7 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
         note=said_of_bands(panels) if len(panels) > 1 else "",
         # Features are named once where the bars beside them are theirs too.
         share_y=len(values) > 1 and len(panels) == len(values),
-        panel_size=size,
+        panel_size=(width, max(2.6, 1.2 + 0.3 * most)),
     )
 
 
@@ -104,21 +99,19 @@ def _importance_columns(table: Any, values: Sequence[str]) -> tuple[list[Any], l
     """Features, their outputs, and the numbers of each value."""
     if isinstance(table, Mapping):
         if len(values) > 1:
-            raise InputError(complaint("value", "must be one where a mapping is drawn", list(values)))
+            raise InputError.about("value", "must be one where a mapping is drawn", list(values))
         return list(table), [None] * len(table), [np.array([float(v) for v in table.values()])]
     columns = getattr(table, "columns", None)
     if not isinstance(columns, Mapping) or "feature" not in columns:
-        raise InputTypeError(
-            complaint("table", "must be an importance table or a mapping of feature -> number", table,
-                      "write plot_importance(explainer.importance())")
-        )  # fmt: skip
+        raise InputTypeError.about("table", "must be an importance table or a mapping of feature -> number", table,
+                                "write plot_importance(explainer.importance())")  # fmt: skip
     for value in values:
         if ALIASES.get(value, value) not in columns:
             numeric = [n for n, v in columns.items() if np.asarray(v).dtype.kind in "fiu"]
             hint = did_you_mean(value, [*numeric, *ALIASES])
             if value == "permutation":
                 hint = "give the Explainer observed targets: Explainer(model, X, y)"
-            raise InputError(complaint("value", "names no column of numbers", value, hint))
+            raise InputError.about("value", "names no column of numbers", value, hint)
     names = list(columns["feature"])
     outputs = list(columns["output"]) if "output" in columns else [None] * len(names)
     numbers = [np.asarray(columns[ALIASES.get(value, value)], dtype=np.float64) for value in values]
@@ -128,11 +121,10 @@ def _importance_columns(table: Any, values: Sequence[str]) -> tuple[list[Any], l
 def _measure_label(table: Any, value: str) -> str:
     """What the bars are, and in what unit."""
     value = ALIASES.get(value, value)
-    if value == "importance" and hasattr(table, "measure"):
-        return MEASURES.get(table.measure, table.measure)
-    return (
-        MEASURES.get(value, value.replace("_", " ")) if hasattr(table, "measure") else value.replace("_", " ")
-    )
+    if not hasattr(table, "measure"):
+        return value.replace("_", " ")
+    value = table.measure if value == "importance" else value
+    return MEASURES.get(value, value.replace("_", " "))
 
 
 def _with_shuffles(panel: Panel, table: Any, value: str, mine: list[int]) -> Panel:
@@ -145,17 +137,15 @@ def _with_shuffles(panel: Panel, table: Any, value: str, mine: list[int]) -> Pan
         return panel
     bars = replace(bars, low=bars.y - half, high=bars.y + half)
     low, high = value_range([bars]) or (0.0, 1.0)
-    said = "lines: ± 1 standard deviation over shuffles"
-    return replace(
-        panel, marks=(bars, *others), y=replace(panel.y, low=min(0.0, low), high=high), note=said, band=said
-    )
+    axis, said = replace(panel.y, low=min(0.0, low), high=high), "lines: ± 1 standard deviation over shuffles"
+    return replace(panel, marks=(bars, *others), y=axis, note=said, band=said)
 
 
 def _wanted(known: list[Any], asked: Any) -> list[Any]:
     listed = list(asked) if isinstance(asked, (list, tuple, set)) else [asked]
     for name in listed:
         if name not in known:
-            raise InputError(complaint("outputs", "names no output", name, did_you_mean(name, known)))
+            raise InputError.about("outputs", "names no output", name, did_you_mean(name, known))
     return listed
 
 
@@ -299,18 +289,16 @@ def interactions_picture(table: Any, value: str, output: Any, options: Options) 
 def _pairs(table: Any, value: str, output: Any) -> tuple[list[Any], Float]:
     if hasattr(table, "matrix") and hasattr(table, "features"):
         if value not in table.columns:
-            raise InputError(
-                complaint("value", "names no column", value, did_you_mean(value, list(table.columns)))
+            raise InputError.about(
+                "value", "names no column", value, did_you_mean(value, list(table.columns))
             )
         return list(table.features), np.asarray(table.matrix(value, output), dtype=np.float64)
     try:
         entries = {tuple(pair): float(number) for pair, number in table.items()}
         names = list(dict.fromkeys(name for pair in entries for name in pair))
     except (AttributeError, TypeError, ValueError) as error:
-        raise InputTypeError(
-            complaint("table", "must be an interactions table or a mapping of pair -> number", table,
-                      "write plot_interactions(explainer.interactions())")
-        ) from error  # fmt: skip
+        raise InputTypeError.about("table", "must be an interactions table or a mapping of pair -> number", table,
+                                "write plot_interactions(explainer.interactions())") from error  # fmt: skip
     matrix = np.full((len(names), len(names)), np.nan)
     for pair, number in entries.items():
         i, j = names.index(pair[0]), names.index(pair[-1])
@@ -324,12 +312,10 @@ def _pairs(table: Any, value: str, output: Any) -> tuple[list[Any], Float]:
 def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
     """Partial dependence and accumulated local effects in one panel, both around their mean over the data."""
     if pd.n_features != 1 or ale.n_features != 1 or pd.features != ale.features:
-        raise InputError(
-            complaint("ale", f"must be the one-way ALE of {pd.features[0]!r}", ale.features,
-                      f"write explainer.ale({pd.features[0]!r})")
-        )  # fmt: skip
+        raise InputError.about("ale", f"must be the one-way ALE of {pd.features[0]!r}", ale.features,
+                            f"write explainer.ale({pd.features[0]!r})")  # fmt: skip
     if ale.kind != "ale" or pd.kind == "ale":
-        raise InputError(complaint("ale", "must have kind 'ale', and the other effect not", ale.kind))
+        raise InputError.about("ale", "must have kind 'ale', and the other effect not", ale.kind)
     around = replace(around_mean(pd).averages_only(), spread=Spread(), groups={})
     other = replace(_within(ale, pd), groups={})
     panels = []
@@ -345,15 +331,20 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
         note = joined(average_note(pd), "both around their mean over the data")
         label = f"change in {with_unit(pd.naming, pd.scale_label, what)} from its\u00a0mean"
         panels.append(replace(panel, y=replace(panel.y, label=label), title=title, note=note))
-    placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
-    if options.title is not None and len(placed) == 1:
-        placed = (replace(placed[0], title=title_text(options.title)),)
+    if options.title is not None and len(panels) == 1:
+        panels = [replace(panels[0], title=title_text(options.title))]
+    note = said_of_bands(panels) if len(panels) > 1 else ""
+    return _side_by_side(panels, options, columns=min(3, len(panels)), note=note)
+
+
+def _side_by_side(panels: Sequence[Panel], options: Options, **others: Any) -> Picture:
+    """Panels on one y axis, unless each is to have its own."""
+    several = len(panels) > 1
     return Picture(
-        placed,
-        columns=min(3, len(placed)),
-        note=said_of_bands(placed) if len(placed) > 1 else "",
-        share_y=options.share_y and len(placed) > 1,
-        panel_size=SMALL if len(placed) > 1 else None,
+        with_shared_values(tuple(panels)) if options.share_y else tuple(panels),
+        share_y=options.share_y and several,
+        panel_size=SMALL if several else None,
+        **others,
     )
 
 
@@ -393,7 +384,7 @@ def around_mean(effect: Effect) -> Effect:
 def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Options) -> Picture:
     """One panel per region: its curve, and the curve over all rows for comparison."""
     if not regions:
-        raise InputError(complaint("regions", "holds no region", regions))
+        raise InputError.about("regions", "holds no region", regions)
     if whole.n_features != 1:
         raise InputError("Regions are drawn for one feature. Hint: pass the one-way effect.")
     overall = replace(whole.averages_only(), spread=Spread(), groups={})
@@ -406,21 +397,10 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
         ]
         panel = one_way_panel(series, effect, options, True)
         rows = f"{counted(effect.n_rows)}\u00a0rows"
-        panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=_unnamed(panel)))
-    placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
-    columns = len(placed) if len(placed) <= 3 else 2 if len(placed) == 4 else 3
-    title = title_text(options.title)
-    return Picture(
-        placed,
-        columns,
-        title=title,
-        note=joined("dashed: all rows", said_of_bands(placed)),
-        share_y=options.share_y and len(placed) > 1,
-        panel_size=SMALL if len(placed) > 1 else None,
-    )
-
-
-def _unnamed(panel: Panel) -> tuple[Any, ...]:
-    """Titles name the regions, so no legend is needed."""
-    marks: list[Any] = list(panel.marks)
-    return tuple(replace(m, label=None) if getattr(m, "label", None) is not None else m for m in marks)
+        # Titles name the regions, so no legend is needed.
+        marks: Any = [replace(m, label=None) if hasattr(m, "label") else m for m in panel.marks]
+        panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=tuple(marks)))
+    count = len(panels)
+    columns = count if count <= 3 else 2 if count == 4 else 3
+    note = joined("dashed: all rows", said_of_bands(panels))
+    return _side_by_side(panels, options, columns=columns, title=title_text(options.title), note=note)

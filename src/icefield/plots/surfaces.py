@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
 from icefield.plots.panels import ColourScale, Float
@@ -79,10 +79,8 @@ def _curves_at(one: Series, curves: Any) -> tuple[Float, Float]:
     except (TypeError, AttributeError):
         given = {}
     if set(given) != set(effect.features):
-        raise InputError(
-            complaint("interaction", f"must be True or the two one-way Effects of {list(effect.features)}",
-                      curves, "write interaction=True")
-        )  # fmt: skip
+        raise InputError.about("interaction", f"must be True or the two one-way Effects of {list(effect.features)}",
+                            curves, "write interaction=True")  # fmt: skip
     found = []
     for which, feature in enumerate(effect.features):
         curve = given[feature]

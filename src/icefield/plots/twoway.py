@@ -7,17 +7,18 @@ edges, because a surface drawn where no data is invites reading it.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.effect import Effect
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.data_regions import data_marks, mask_of
 from icefield.plots.geometry import inside_polygon
-from icefield.plots.options import TWO_WAY_KINDS, Options
+from icefield.plots.options import TWO_WAY_KINDS, Options, check_kind
 from icefield.plots.panels import (
     Axis,
     ColourScale,
@@ -67,16 +68,9 @@ def two_way_panel(
 
 def chosen_kind(effect: Effect, options: Options) -> str:
     """Which of the two-way kinds to draw, from what was asked and the features' kinds."""
-    if options.kind not in ("auto", *TWO_WAY_KINDS):
-        raise InputError(
-            complaint(
-                "kind", f"must be one of {', '.join(map(repr, TWO_WAY_KINDS))} for two features", options.kind
-            )
-        )
+    check_kind(options, TWO_WAY_KINDS, "two features")
     if options.data in ("rug", "deciles"):
-        raise InputError(
-            complaint("data", "must be 'histogram', 'points' or None for two features", options.data)
-        )
+        raise InputError.about("data", "must be 'histogram', 'points' or None for two features", options.data)
     both = all(effect.ordered)
     known = [len(g) - gone for g, gone in zip(effect.grid, effect.missing_last)]
     if options.kind == "auto":
@@ -85,10 +79,8 @@ def chosen_kind(effect: Effect, options: Options) -> str:
         levels = [len(g) for g, ordered in zip(effect.grid, effect.ordered) if not ordered]
         return "lines" if any(effect.ordered) and levels[0] <= LEVELS_AS_LINES else "heatmap"
     if options.kind in ("contour", "surface") and not (both and min(known) >= 2):
-        raise InputTypeError(
-            complaint("kind", "needs two features of numbers or times with at least two grid values each",
-                      options.kind, "write kind='heatmap' or kind='lines'")
-        )  # fmt: skip
+        raise InputTypeError.about("kind", "needs two features of numbers or times with at least two grid values each",
+                                options.kind, "write kind='heatmap' or kind='lines'")  # fmt: skip
     return options.kind
 
 
@@ -111,31 +103,29 @@ def _fields(
     hull: Float | None,
 ) -> list[Mark]:
     """The block of known values, and the rows and columns of missing ones set apart from it."""
-    marks: list[Mark] = []
     known_x, known_y = np.flatnonzero(np.isfinite(x)), np.flatnonzero(np.isfinite(y))
     known_x = known_x[np.argsort(x[known_x], kind="stable")]
     known_y = known_y[np.argsort(y[known_y], kind="stable")]
     written = z.size <= WRITTEN_CELLS and len(x) <= WRITTEN_ACROSS and not (across.ordered and up.ordered)
-    block = z[np.ix_(known_y, known_x)]
-    if kind == "contour":
-        marks.append(_contour(x[known_x], y[known_y], block, scale, hull))
-    else:
-        if hull is not None:
+    columns = [(known_x, _cell_edges(x[known_x], across)), *_missing_column(across, x)]
+    rows = [(known_y, _cell_edges(y[known_y], up)), *_missing_column(up, y)]
+    marks: list[Mark] = []
+    for (its_rows, edges_y), (its_columns, edges_x) in product(rows, columns):
+        block = z[np.ix_(its_rows, its_columns)]
+        if not marks and kind == "contour":
+            marks.append(_contour(x[known_x], y[known_y], block, scale, hull))
+            continue
+        if not marks and hull is not None:
             outside = ~inside_polygon(hull, x[known_x], y[known_y])
             block = np.where(outside, np.nan, block)
-        edges_x, edges_y = _cell_edges(x[known_x], across), _cell_edges(y[known_y], up)
         marks.append(Field(edges_x, edges_y, block, scale, values=written))
-    gone_x, gone_y = np.flatnonzero(np.isnan(x)), np.flatnonzero(np.isnan(y))
-    if len(gone_x) and across.missing is not None:
-        edges_y = _cell_edges(y[known_y], up)
-        marks.append(Field(_missing_cell(across), edges_y, z[np.ix_(known_y, gone_x)], scale, values=written))
-    if len(gone_y) and up.missing is not None:
-        edges_x = _cell_edges(x[known_x], across)
-        marks.append(Field(edges_x, _missing_cell(up), z[np.ix_(gone_y, known_x)], scale, values=written))
-    if len(gone_x) and len(gone_y) and across.missing is not None and up.missing is not None:
-        corner = z[np.ix_(gone_y, gone_x)]
-        marks.append(Field(_missing_cell(across), _missing_cell(up), corner, scale, values=written))
     return marks
+
+
+def _missing_column(places: Coordinates, x: Float) -> list[tuple[NDArray[np.intp], Float]]:
+    """Where the missing value is in the grid, and the edges of its cell."""
+    gone = np.flatnonzero(np.isnan(x))
+    return [(gone, _missing_cell(places))] if len(gone) and places.missing is not None else []
 
 
 def _contour(x: Float, y: Float, z: Float, scale: ColourScale, hull: Float | None) -> Field:

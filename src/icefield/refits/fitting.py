@@ -15,6 +15,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from icefield.data.frame import Table
 from icefield.effect.whole_files import written_beside
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
-from icefield.errors import InputError, InputTypeError, ModelError, complaint
+from icefield.errors import InputError, InputTypeError, ModelError
 from icefield.libraries.row_form import RowForm
 from icefield.libraries.sklearn.nesting import is_pipeline
 from icefield.models.trial import one_line
@@ -70,9 +71,7 @@ class Fitter:
         except (InputError, InputTypeError):
             raise
         except Exception as error:
-            raise ModelError(
-                complaint("fit", f"could not fit {len(rows)} rows ({one_line(error)})", hint="try it on half of the rows by hand")
-            ) from error  # fmt: skip
+            raise ModelError.about("fit", f"could not fit {len(rows)} rows ({one_line(error)})", hint="try it on half of the rows by hand") from error  # fmt: skip
 
 
 def is_estimator(fit: Any) -> bool:
@@ -83,14 +82,10 @@ def is_estimator(fit: Any) -> bool:
 def check_fit(fit: Any) -> None:
     """An error where nothing could be fitted by it."""
     if inspect.isclass(fit):
-        raise InputTypeError(
-            complaint("fit", "is a class", fit.__name__, f"pass {fit.__name__}(...), not fitted")
-        )
+        raise InputTypeError.about("fit", "is a class", fit.__name__, f"pass {fit.__name__}(...), not fitted")
     if not is_estimator(fit) and not callable(fit):
-        raise InputTypeError(
-            complaint("fit", "must be an estimator, or a function of rows and targets that gives a fitted model", fit,
-                      "write ex.refits(RandomForestRegressor(), y)")
-        )  # fmt: skip
+        raise InputTypeError.about("fit", "must be an estimator, or a function of rows and targets that gives a fitted model", fit,
+                                "write ex.refits(RandomForestRegressor(), y)")  # fmt: skip
 
 
 def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | None, seed: int) -> Any:
@@ -108,10 +103,8 @@ def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | Non
     elif "sample_weight" in inspect.signature(last[1].fit).parameters:
         given = {f"{last[0]}__sample_weight".removeprefix("__"): weights}
     else:
-        raise InputTypeError(
-            complaint("fit", "takes no sample_weight, and the Explainer has weights", type(fresh).__name__,
-                      "pass a function: def fit(X, y, weights): ...")
-        )  # fmt: skip
+        raise InputTypeError.about("fit", "takes no sample_weight, and the Explainer has weights", type(fresh).__name__,
+                                "pass a function: def fit(X, y, weights): ...")  # fmt: skip
     answered = fresh.fit(X, y, **given)
     return answered if answered is not None else fresh
 
@@ -136,14 +129,12 @@ def _fit_function(fit: Callable[..., Any], X: Any, y: NDArray[Any], weights: Flo
     if weights is not None:
         named = [name for name in WEIGHTS if name in parameters]
         if not named:
-            raise InputTypeError(
-                complaint("fit", "takes no weights, and the Explainer has some", getattr(fit, "__name__", fit),
-                          "write def fit(X, y, weights): ...")
-            )  # fmt: skip
+            raise InputTypeError.about("fit", "takes no weights, and the Explainer has some", getattr(fit, "__name__", fit),
+                                    "write def fit(X, y, weights): ...")  # fmt: skip
         given[named[0]] = weights
     model = fit(X, y, **given)
     if model is None:
-        raise InputTypeError(complaint("fit", "gave nothing back", None, "return the fitted model"))
+        raise InputTypeError.about("fit", "gave nothing back", None, "return the fitted model")
     return model
 
 
@@ -174,8 +165,7 @@ def fit_all(
     missing = [i for i in range(len(work)) if i not in known]
     with Progress("refits", total=len(work)) as progress:
         progress.advance(len(work) - len(missing))
-        crew = _Crew(learner, [(i, *work[i]) for i in missing], processes)
-        with crew:
+        with _Crew(learner, [(i, *work[i]) for i in missing], processes) as crew:
             for _ in missing:
                 number, model = crew.next()
                 if store is not None:
@@ -226,7 +216,7 @@ class _Crew:
         process = None
         try:
             if self._sent is not None:
-                process = ModelProcess(self._sent, _fitted)
+                process = ModelProcess(self._sent, Fitter.fitted)
                 self._processes.append(process)
             while not self._left:
                 try:
@@ -236,8 +226,8 @@ class _Crew:
                 model = self._learner.fitted(rows, seed) if process is None else process.ask(rows, seed)
                 self._done.put((number, model, None))
         except ProcessEnded as error:
-            ended = ModelError(
-                complaint("fit", "ended its process", hint="is there memory for several fits at once?")
+            ended = ModelError.about(
+                "fit", "ended its process", hint="is there memory for several fits at once?"
             )
             ended.__cause__ = error
             self._done.put((-1, None, ended))
@@ -250,36 +240,27 @@ class _Crew:
                 process.end()
 
 
-def _fitted(learner: Fitter, rows: Positions, seed: int) -> Any:
-    """A fit in another process."""
-    return learner.fitted(rows, seed)
-
-
 class _FittedModels:
     """A folder of fitted models, one pickle each, with what they were fitted to."""
 
     def __init__(self, folder: Path, learner: Fitter, work: Sequence[tuple[Positions, int]]) -> None:
         self._folder = folder
         if folder.exists() and not folder.is_dir():
-            raise InputError(
-                complaint("checkpoint", "is a file, and fits need a folder", str(folder), "name another one")
+            raise InputError.about(
+                "checkpoint", "is a file, and fits need a folder", str(folder), "name another one"
             )
         about = {"refits": len(work), "key": fits_key(learner, work)}
         folder.mkdir(parents=True, exist_ok=True)
         note = folder / "refits.json"
-        if note.exists():
-            try:
-                same = json.loads(note.read_text(encoding="utf-8")) == about
-            except ValueError:
-                same = False
-            if not same:
-                raise InputError(
-                    complaint("checkpoint", "holds refits of another learner, other rows or other halves", str(folder),
-                              "name another folder, or empty this one")
-                )  # fmt: skip
-        else:
+        if not note.exists():
             with written_beside(note) as beside:
                 beside.write_text(json.dumps(about), encoding="utf-8")
+            return
+        with suppress(ValueError):
+            if json.loads(note.read_text(encoding="utf-8")) == about:
+                return
+        raise InputError.about("checkpoint", "holds refits of another learner, other rows or other halves", str(folder),
+                            "name another folder, or empty this one")  # fmt: skip
 
     def found(self) -> dict[int, Any]:
         """The models that are there, by their number."""
@@ -288,9 +269,7 @@ class _FittedModels:
             try:
                 found[int(file.stem.rpartition("-")[2])] = pickle.loads(file.read_bytes())
             except Exception as error:
-                raise InputError(
-                    complaint("checkpoint", f"holds a file that is no refit ({one_line(error)})", str(file), "remove it")
-                ) from error  # fmt: skip
+                raise InputError.about("checkpoint", f"holds a file that is no refit ({one_line(error)})", str(file), "remove it") from error  # fmt: skip
         return found
 
     def write(self, number: int, model: Any) -> None:
@@ -298,10 +277,8 @@ class _FittedModels:
         try:
             content = pickle.dumps(model)
         except Exception as error:
-            raise InputError(
-                complaint("checkpoint", f"needs models that can be pickled ({one_line(error)})", str(self._folder),
-                          "leave it out")
-            ) from error  # fmt: skip
+            raise InputError.about("checkpoint", f"needs models that can be pickled ({one_line(error)})", str(self._folder),
+                                "leave it out") from error  # fmt: skip
         with written_beside(self._folder / f"refit-{number:02d}.pickle") as beside:
             beside.write_bytes(content)
 

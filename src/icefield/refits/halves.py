@@ -12,7 +12,7 @@ from icefield.core.rows import Block
 from icefield.counts import counted
 from icefield.data.columns import ORDERED_KINDS
 from icefield.data.groups import clusters_of, column_of
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.typing import Positions
 
 LEAST_UNITS = 8  # groups, or blocks, of which halves are drawn
@@ -47,12 +47,8 @@ def halves(
             if classes is None or len(np.unique(classes[fitted])) == wanted:
                 break
         else:
-            raise InputError(
-                complaint(
-                    "y", "has a class of so few rows that halves do not hold it", f"{wanted} classes",
-                    "leave out the rows of rare classes, or join these",
-                )
-            )  # fmt: skip
+            raise InputError.about("y", "has a class of so few rows that halves do not hold it", f"{wanted} classes",
+                                "leave out the rows of rare classes, or join these")  # fmt: skip
         yield np.flatnonzero(fitted), np.flatnonzero(~fitted), int(rng.integers(2**31 - 1))
 
 
@@ -76,10 +72,8 @@ def whole_units(block: Block, groups: Any, time: Any, blocks: int) -> tuple[Posi
     whose order is cut into this many `blocks`.
     """
     if groups is not None and time is not None:
-        raise InputError(
-            complaint(
-                "time", "cannot be given together with groups: halves keep one or the other whole", time
-            )
+        raise InputError.about(
+            "time", "cannot be given together with groups: halves keep one or the other whole", time
         )
     units: Positions | None
     if time is not None:
@@ -91,12 +85,8 @@ def whole_units(block: Block, groups: Any, time: Any, blocks: int) -> tuple[Posi
         return None, "rows"
     found = int(units.max()) + 1
     if found < LEAST_UNITS:
-        raise InputError(
-            complaint(
-                "groups" if time is None else "blocks", f"must be at least {LEAST_UNITS}, of which halves are drawn",
-                counted(found), "leave it out where rows are independent",
-            )
-        )  # fmt: skip
+        raise InputError.about("groups" if time is None else "blocks", f"must be at least {LEAST_UNITS}, of which halves are drawn",
+                            counted(found), "leave it out where rows are independent")  # fmt: skip
     return units, said
 
 
@@ -104,7 +94,7 @@ def _stretches(block: Block, time: Any, blocks: int) -> Positions:
     column = column_of("time", time, block.table)
     if column.kind not in ORDERED_KINDS or column.any_missing:
         problem = "must be numbers or times that have an order, none of them missing"
-        raise InputTypeError(complaint("time", problem, column.kind))
+        raise InputTypeError.about("time", problem, column.kind)
     values = column.values
     order = np.argsort(values, kind="stable")
     places = np.empty(len(order), dtype=np.intp)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.effect import Effect
 from icefield.effect.learner_interval import RefitSpread
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Float
 from icefield.wording.values import printed_value
@@ -45,23 +45,18 @@ class Tests(ResultTable):
         return {name: values for name, values in self.columns.items() if name not in hidden}
 
 
-def flatness(refits: Refits, effects: Mapping[Any, Effect], how: str) -> Tests:
+def flatness(refits: Refits, effects: Mapping[Any, Effect]) -> Tests:
     """Whether curves are flat."""
     tested = [((name,), effect, effect.average, _curves(effect)) for name, effect in effects.items()]
-    return _table(
-        refits,
-        "feature",
-        tested,
-        "Is it flat? The hypothesis: the expected curve is the same everywhere",
-        how,
-    )
+    title = "Is it flat? The hypothesis: the expected curve is the same everywhere"
+    return _table(refits, "feature", tested, title)
 
 
-def group_differences(refits: Refits, effect: Effect, how: str) -> Tests:
+def group_differences(refits: Refits, effect: Effect) -> Tests:
     """Whether a feature's centred curves are the same in every pair of groups."""
     labels = [label for label, group in effect.groups.items() if np.isfinite(_curves(group)).all()]
     if len(labels) < 2:
-        raise InputError(complaint("by", "must have two groups with rows in every half", labels))
+        raise InputError.about("by", "must have two groups with rows in every half", labels)
     tested = []
     for one, other in combinations(labels, 2):
         a, b = effect.groups[one], effect.groups[other]
@@ -69,14 +64,14 @@ def group_differences(refits: Refits, effect: Effect, how: str) -> Tests:
         tested.append((pair, effect, a.average - b.average, _curves(a) - _curves(b)))
     name = refits.study.naming.name(effect.features[0])
     title = f"Is the effect of {name} the same in both groups? The hypothesis: expected curves differ in level only"
-    return _table(refits, "groups", tested, title, how)
+    return _table(refits, "groups", tested, title)
 
 
-def interaction(refits: Refits, effects: Mapping[Any, Effect], how: str) -> Tests:
+def interaction(refits: Refits, effects: Mapping[Any, Effect]) -> Tests:
     """Whether surfaces are the sum of their margins."""
     tested = [(tuple(name), effect, effect.average, _curves(effect)) for name, effect in effects.items()]
     title = "Is there no interaction? The hypothesis: the expected surface is a sum of two curves"
-    return _table(refits, "features", tested, title, how)
+    return _table(refits, "features", tested, title)
 
 
 def _curves(effect: Effect) -> Float:
@@ -90,7 +85,6 @@ def _table(
     column: str,
     tested: Sequence[tuple[tuple[Any, ...], Effect, Float, Float]],
     title: str,
-    how: str,
 ) -> Tests:
     names, outputs, rows = [], [], []
     for name, effect, average, curves in tested:
@@ -105,27 +99,23 @@ def _table(
             unit = np.nan if effect.output_std is None else float(effect.output_std[k])
             size = float(np.sqrt(np.mean(np.square(full)))) / unit if unit > 0 else np.nan
             rows.append((size, largest, statistic, p_value))
-            names.append(name)
+            names.append(name if column != "feature" else name[0])
             outputs.append(output)
     numbers = np.array(rows, dtype=float)
     order = np.lexsort((-numbers[:, 2], numbers[:, 3]))
-    adjusted = holm(numbers[:, 3])
-    labels = [name if column != "feature" else name[0] for name in names]
+    told = ("effect_size", "largest", "statistic", "p_value", "p_adjusted")
+    values = np.column_stack([numbers, holm(numbers[:, 3])])[order]
     return Tests(
         columns={
-            column: labels_column([labels[i] for i in order]),
+            column: labels_column([names[i] for i in order]),
             "output": labels_column([outputs[i] for i in order]),
-            "effect_size": numbers[order, 0],
-            "largest": numbers[order, 1],
-            "statistic": numbers[order, 2],
-            "p_value": numbers[order, 3],
-            "p_adjusted": adjusted[order],
+            **{label: values[:, place].copy() for place, label in enumerate(told)},
         },
         title=title,
         notes=(
             "effect_size: RMS of what the hypothesis says is zero, in SD of the predictions; largest: its largest value",
             f"p_adjusted: Holm's correction for {len(rows)} hypothes{'is' if len(rows) == 1 else 'es'}; a large p-value is no proof of the hypothesis",
-            how,
+            refits.how,
         ),
         library=refits.study.sample.table.library,
         naming=refits.study.naming,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from icefield.data.features import listed_features
 from icefield.data.groups import Groups
 from icefield.effect import Effect, Effects
 from icefield.effect.learner_interval import LearnerInterval, RefitSpread, t_quantile
-from icefield.errors import InputError, ModelError, complaint
+from icefield.errors import InputError, ModelError
 from icefield.explainer import Explainer
 from icefield.libraries.sklearn.nesting import core
 from icefield.models.model import read_model
@@ -43,21 +44,9 @@ LEAST_ROWS = 40  # of which halves are fitted
 LEAST_REFITS = 8  # below which t is so wide that intervals say little
 FORESTS = ("ForestRegressor", "ForestClassifier", "XGBRFRegressor", "XGBRFClassifier", "BaggingRegressor", "BaggingClassifier")  # fmt: skip
 NETS = ("BaseMultilayerPerceptron",)
-BOOSTING = (
-    "LGBMModel",
-    "XGBModel",
-    "CatBoost",
-    "BaseHistGradientBoosting",
-    "BaseGradientBoosting",
-    "Booster",
-)
-LINEAR = (
-    "LinearModel",
-    "LinearClassifierMixin",
-    "BaseSGD",
-    "_GeneralizedLinearRegressor",
-    "LinearRegression",
-)
+BOOSTING = ("LGBMModel", "XGBModel", "CatBoost", "BaseHistGradientBoosting", "BaseGradientBoosting", "Booster")  # fmt: skip
+LINEAR = ("LinearModel", "LinearClassifierMixin", "BaseSGD", "_GeneralizedLinearRegressor", "LinearRegression")  # fmt: skip
+KINDS = {"forest": FORESTS, "neural net": NETS, "boosting": BOOSTING, "linear": LINEAR}
 
 # Percent of 90 % intervals that held the learner's expected curve, at each point and all along it, and the widths of both over
 # the oracle's, by kind of learner: `python -m benchmarks coverage --learner`, stored in benchmarks/learner_coverage.json.
@@ -143,14 +132,13 @@ class Refits(StudyExplainer):
         n_rows = counted(self.study.rows.n_rows)
         whole = "" if self.kept_whole == "rows" else f", {self.kept_whole} kept whole"
         spread = "SD of the refits" if self.about == "mean" else "RMS of the refits about the full-data curve"
-        lines = [
+        return "\n".join([
             f"Refits of {self.study!r}",
             f"  {len(self)} random halves of {n_rows} rows{whole}",
             f"  {self.level:.0%} intervals of {self.target}, by the {spread}",
             f"  {measured_coverage(learner_kind(self.study.model.native))}",
             "  not covered: bias against the world, which weighs more as rows grow",
-        ]
-        return "\n".join(line for line in lines if line.strip())
+        ])  # fmt: skip
 
     # --- curves --------------------------------------------------------------------------------
 
@@ -188,9 +176,7 @@ class Refits(StudyExplainer):
         effect = super().ice(
             *features, grid=grid, rows=rows, changed=changed, quantiles=quantiles, support=support, by=by
         )
-        if changed is not None:
-            return effect
-        return self._around(effect, features, by)
+        return effect if changed is not None else self._around(effect, features, by)
 
     def ale(
         self,
@@ -206,9 +192,7 @@ class Refits(StudyExplainer):
         edges: Any = effect.grid[0] if len(effect.grid) == 1 else list(effect.grid)
         levels = [list(g) for g, kind in zip(effect.grid, effect.kinds) if kind in ("categorical", "boolean")]
         asked: dict[str, Any] = {"level_order": levels[0]} if levels else {"bins": edges}
-        return self._with_intervals(
-            effect, [part.ale(*features, **asked) for part in self._parts(by)]
-        )  # fmt: skip
+        return self._with_intervals(effect, [part.ale(*features, **asked) for part in self._parts(by)])
 
     def effects(
         self,
@@ -228,8 +212,6 @@ class Refits(StudyExplainer):
         found = super().effects(singles, order, spread, grid, by, kind=kind, rows=rows)
         if kind == "ale":
             return Effects({name: self.ale(f, by=by) for name, f in zip(found, singles)})
-        from itertools import combinations
-
         asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
         return Effects({name: self._around(effect, f, by) for (name, effect), f in zip(found.items(), asked)})
 
@@ -251,14 +233,11 @@ class Refits(StudyExplainer):
             effect.average, np.stack([part.average for part in parts], axis=1), level=self.level, about=self.about,
             n_rows=self.study.rows.n_rows, logit=probability,
         )  # fmt: skip
-        return replace(
-            effect,
-            spread=replace(effect.spread, interval=interval),
-            groups={
-                label: self._with_intervals(group, [part.groups[label] for part in parts])
-                for label, group in effect.groups.items()
-            },
-        )
+        groups = {
+            label: self._with_intervals(group, [part.groups[label] for part in parts])
+            for label, group in effect.groups.items()
+        }
+        return replace(effect, spread=replace(effect.spread, interval=interval), groups=groups)
 
     def report(
         self,
@@ -371,15 +350,9 @@ class Refits(StudyExplainer):
             part.importance(features, measure=measure, weighted=weighted, permutation=False, grid=grid)
             for part in self._parts()
         ]
-        keys = ("feature", "output")
-        values = np.stack([_aligned(found, part, keys, "importance") for part in parts])
-        error, low, high = self._ends(found["importance"], values, self.level)
-        columns: dict[str, NDArray[Any]] = {}
-        for name, column in found.columns.items():
-            columns[name] = column
-            if name == "importance":
-                columns |= {"std_error": error, "conf_low": np.maximum(low, 0.0), "conf_high": high}
-        return replace(found, columns=columns, notes=(self.how, *found.notes))
+        error, low, high = self._aligned_ends(found, parts, ("feature", "output"), "importance")
+        columns = {"std_error": error, "conf_low": np.maximum(low, 0.0), "conf_high": high}
+        return replace(found, columns=_after(found, "importance", columns), notes=(self.how, *found.notes))
 
     def interactions(
         self,
@@ -400,15 +373,19 @@ class Refits(StudyExplainer):
             part.interactions(features, method=method, triples=triples, overall=overall, rows=_fewer(rows))
             for part in self._parts()
         ]
-        columns: dict[str, NDArray[Any]] = {}
-        for name, column in found.columns.items():
-            columns[name] = column
-            if name in ("h", "strength"):
-                values = np.stack([_aligned(found, part, ("features", "output"), name) for part in parts])
-                _, low, high = self._ends(column, values, self.level)
-                most = 1.0 if name == "h" else np.inf
-                columns |= {f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, most)}
-        return replace(found, columns=columns, notes=(self.how, *found.notes))
+        for name, most in (("h", 1.0), ("strength", np.inf)):
+            if name in found.columns:
+                _, low, high = self._aligned_ends(found, parts, ("features", "output"), name)
+                ends = {f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, most)}
+                found = replace(found, columns=_after(found, name, ends))
+        return replace(found, notes=(self.how, *found.notes))
+
+    def _aligned_ends(
+        self, found: Any, parts: Sequence[Any], keys: Sequence[str], value: str
+    ) -> tuple[Float, Float, Float]:
+        """`_ends` of a table's column, whose rows the refits' tables have in another order."""
+        values = np.stack([_aligned(found, part, keys, value) for part in parts])
+        return self._ends(found[value], values, self.level)
 
     def _ends(self, centre: Float, values: Float, level: float) -> tuple[Float, Float, Float]:
         """Standard error and ends of the interval of each number."""
@@ -431,7 +408,7 @@ class Refits(StudyExplainer):
         The statistic is the largest absolute t over the grid of the curve less its mean; ``p_value`` is how often one so large would occur if
         the learner's expected curve were flat, ``p_adjusted`` the same for all rows of the table together (Holm 1979).
         """
-        return flatness(self, self.effects(features, grid=grid), self.how)
+        return flatness(self, self.effects(features, grid=grid))
 
     def group_test(self, feature: Any, *, by: Any = None, grid: Any = 20) -> Tests:
         """Is the effect the same in all groups? A p-value per pair of groups and output, with its effect size.
@@ -447,8 +424,8 @@ class Refits(StudyExplainer):
         Curves are compared less their means: groups may differ in level.
         """
         if by is None and self.study.rows.groups is None:
-            raise InputError(complaint("by", "is needed: of which groups", None, 'write by="sex"'))
-        return group_differences(self, self.partial_dependence(feature, grid=grid, by=by), self.how)
+            raise InputError.about("by", "is needed: of which groups", None, 'write by="sex"')
+        return group_differences(self, self.partial_dependence(feature, grid=grid, by=by))
 
     def interaction_test(self, features: Iterable[Any] | None = None, *, grid: Any = 6) -> Tests:
         """Is there no interaction? A p-value per pair of features and output, with its effect size.
@@ -462,7 +439,7 @@ class Refits(StudyExplainer):
         -----
         What is tested is the surface less both of its margins.
         """
-        return interaction(self, self.effects(features, order=2, grid=grid), self.how)
+        return interaction(self, self.effects(features, order=2, grid=grid))
 
 
 # --- made of an Explainer ----------------------------------------------------------------------------
@@ -492,17 +469,15 @@ def make_refits(
     check_fit(fit)
     block = study.sample
     if not study.rows.resident or study.rows.is_sampled:
-        raise InputError(
-            complaint("X", "is streamed, and refits need the rows together", study.rows.label,
-                      "read a sample of whole groups into a frame, and pass that as X")
-        )  # fmt: skip
+        raise InputError.about("X", "is streamed, and refits need the rows together", study.rows.label,
+                            "read a sample of whole groups into a frame, and pass that as X")  # fmt: skip
     counting = int(np.count_nonzero(block.row_weights() > 0))
     if counting < LEAST_ROWS:
-        raise InputError(complaint("X", f"must have at least {LEAST_ROWS} rows that count for refits on halves", f"{counting} rows"))  # fmt: skip
+        raise InputError.about("X", f"must have at least {LEAST_ROWS} rows that count for refits on halves", f"{counting} rows")  # fmt: skip
     targets = validate.observed(y, block.table) if y is not None else block.y
     if targets is None:
-        raise InputError(
-            complaint("y", "is needed: what is the learner fitted to", None, "write ex.refits(fit, y)")
+        raise InputError.about(
+            "y", "is needed: what is the learner fitted to", None, "write ex.refits(fit, y)"
         )
     units, kept_whole = whole_units(block, groups, time, blocks)
     classes = targets if study.model.kind == "classifier" else None
@@ -526,13 +501,11 @@ def _refit(study: Study, native: Any, rows: Positions) -> Refit:
     block, full = study.sample.take(rows), study.model
     model = read_model(native, block.table, target="all", scale=full.scale, row_by_row=not full.across_rows)
     if model.all_outputs != full.all_outputs:
-        raise ModelError(
-            complaint("fit", f"gave a model with other outputs than the Explainer's {list(full.all_outputs)}",
-                      list(model.all_outputs), "fit the same kind of model")
-        )  # fmt: skip
+        raise ModelError.about("fit", f"gave a model with other outputs than the Explainer's {list(full.all_outputs)}",
+                            list(model.all_outputs), "fit the same kind of model")  # fmt: skip
     if set(model.columns) != set(full.columns):
-        raise ModelError(
-            complaint("fit", "gave a model of other columns than the Explainer's", list(model.columns))
+        raise ModelError.about(
+            "fit", "gave a model of other columns than the Explainer's", list(model.columns)
         )
     own = MemoryRows(
         block.table, y=block.y, weights=block.weights, clusters=block.clusters, seed=study.seed
@@ -545,12 +518,9 @@ def learner_kind(native: Any) -> str:
     model = core(native)
     names = {kind.__name__ for kind in type(model).__mro__}
     rf = getattr(model, "boosting_type", None) == "rf" or getattr(model, "booster", None) == "rf"
-    if rf or names & set(FORESTS):
+    if rf:
         return "forest"
-    for kind, known in (("neural net", NETS), ("boosting", BOOSTING), ("linear", LINEAR)):
-        if names & set(known):
-            return kind
-    return "other"
+    return next((kind for kind, known in KINDS.items() if not names.isdisjoint(known)), "other")
 
 
 def measured_coverage(kind: str) -> str:
@@ -571,10 +541,8 @@ def _from_to(values: Sequence[float]) -> str:
 
 def _refuse_rows(parameter: str, given: Any) -> None:
     if given is not None:
-        raise InputError(
-            complaint(parameter, "cannot be given to refits: each averages over all rows that it has not seen", given,
-                      "build an Explainer of the rows you mean, and ask that for refits")
-        )  # fmt: skip
+        raise InputError.about(parameter, "cannot be given to refits: each averages over all rows that it has not seen", given,
+                            "build an Explainer of the rows you mean, and ask that for refits")  # fmt: skip
 
 
 def _fewer(rows: Any) -> Any:
@@ -589,8 +557,12 @@ def _aligned(table: Any, other: Any, keys: Sequence[str], value: str) -> Float:
 
 
 def _key(table: Any, keys: Sequence[str], row: int) -> tuple[Any, ...]:
-    found = []
-    for name in keys:
-        value = table[name][row]
-        found.append(frozenset(value) if isinstance(value, tuple) else value)
-    return tuple(found)
+    values = (table[name][row] for name in keys)
+    return tuple(frozenset(value) if isinstance(value, tuple) else value for value in values)
+
+
+def _after(table: Any, name: str, added: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """A table's columns, with some more after one of them."""
+    places = list(table.columns)
+    first = {own: table.columns[own] for own in places[: places.index(name) + 1]}
+    return {**first, **added, **table.columns}

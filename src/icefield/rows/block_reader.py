@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from icefield import validate
 from icefield.core.rows import Block
 from icefield.data.frame import Table, table_of
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.rows.grouping import Grouping
 from icefield.rows.stream import ArrowRows
 from icefield.typing import Float
@@ -51,25 +50,18 @@ class BlockReader:
             weights = _checked_weights(table, self.weights)
         if self.grouping is not None and table.has(self.grouping.column):
             codes = self.grouping.codes(table)
-        return Block(
-            table, weights, codes, self.n_groups, self.copies, start=rows.start, arrow=rows.arrow
-        )  # fmt: skip
+        return Block(table, weights, codes, self.n_groups, self.copies, rows.start, arrow=rows.arrow)
 
 
 def check_some_weight(largest: float) -> None:
     """Refuse weights that are all zero: nothing would stand behind an average."""
     if largest == 0.0:
-        raise InputError(complaint("weights", "must not all be zero", "only zeros"))
+        raise InputError.about("weights", "must not all be zero", "only zeros")
 
 
 def _checked_weights(table: Table, name: str) -> Float:
     """A block's weights, checked as those of a whole table are."""
     column = table.column(name)
     if column.kind not in ("float", "integer", "boolean"):
-        raise InputTypeError(complaint("weights", f"names a {column.kind} column", name, "must hold numbers"))
-    values = column.to_float()
-    if not np.isfinite(values).all():
-        raise InputError(complaint("weights", "must be finite", float(values[~np.isfinite(values)][0])))
-    if (values < 0).any():
-        raise InputError(complaint("weights", "must not be negative", float(values[values < 0][0])))
-    return values
+        raise InputTypeError.about("weights", f"names a {column.kind} column", name, "must hold numbers")
+    return validate.usable_weights(column.to_float())

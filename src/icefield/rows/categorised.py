@@ -17,14 +17,7 @@ from icefield.rows.source import Origin, Source
 
 
 def with_categories_of(model: Any, source: Origin, shown: Table) -> Origin:
-    """The source, with text columns of which a model knows the levels as categories.
-
-    Parameters
-    ----------
-    model : as the user gave it
-    source : where rows come from
-    shown : its first rows
-    """
+    """The source, with text columns of which the user's model knows the levels as categories; `shown` are its first rows."""
     types = library_named("pyarrow").types
     texts = [f.name for f in source.schema if types.is_string(f.type) or types.is_large_string(f.type)]
     if not texts or not isinstance(source, Source):

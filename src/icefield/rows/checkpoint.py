@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.rows import Accumulator
-from icefield.errors import InputError, complaint
+from icefield.core.rows import Accumulator, part_of
+from icefield.errors import InputError
 
 if TYPE_CHECKING:
     from icefield.models.model import Model
@@ -43,9 +43,8 @@ class Checkpoint:
     def __init__(self, path: Path, stream: Stream, model: Model, beside: Any = None) -> None:
         self.path, self.seconds, self._beside = path, EVERY, beside
         self._lock = threading.RLock()
-        self._data = _digest(
-            stream.source.identity(), list(stream.columns), str(stream.source.schema), stream.block_rows
-        )
+        source = stream.source
+        self._data = _digest(source.identity(), list(stream.columns), str(source.schema), stream.block_rows)
         self._model = _digest(_model_identity(model, stream))
         self._content: dict[str, Any] | None = None
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -59,10 +58,8 @@ class Checkpoint:
             unfinished = content["unfinished"]
             if waiting and unfinished is not None and unfinished["keys"] != [keys[i] for i in waiting]:
                 # Hours of work, maybe, that another question would write over.
-                raise InputError(
-                    complaint("checkpoint", f"holds an unfinished run of another question ({unfinished['said'][:200]})",
-                              str(self.path), "ask that question again to finish it, or name another file")
-                )  # fmt: skip
+                raise InputError.about("checkpoint", f"holds an unfinished run of another question ({unfinished['said'][:200]})",
+                                       str(self.path), "ask that question again to finish it, or name another file")  # fmt: skip
             for i, (accumulator, key) in enumerate(zip(accumulators, keys)):
                 if i not in waiting or unfinished is not None:
                     self._restore(accumulator, key)
@@ -100,13 +97,9 @@ class Checkpoint:
 
     def _restore(self, accumulator: Accumulator, key: str) -> None:
         try:
-            accumulator.restore(self._state(key))
+            accumulator.restore(part_of(self._arrays, f"{key}/"))
         except Exception as error:  # every accumulator has its own way to say so
             raise self._unreadable(error) from error
-
-    def _state(self, key: str) -> dict[str, NDArray[Any]]:
-        prefix = f"{key}/"
-        return {k.removeprefix(prefix): v for k, v in self._arrays.items() if k.startswith(prefix)}
 
     def _read(self) -> dict[str, Any]:
         if self._content is None:
@@ -115,10 +108,8 @@ class Checkpoint:
                 about, self._arrays = self._loaded()
                 for what, own in (("data", self._data), ("model", self._model)):
                     if about.get(what) != own:
-                        raise InputError(
-                            complaint("checkpoint", f"was written for another {'state of the data' if what == 'data' else 'model'}",
-                                      str(self.path), "name another file, or delete this one")
-                        )  # fmt: skip
+                        raise InputError.about("checkpoint", f"was written for another {'state of the data' if what == 'data' else 'model'}",
+                                               str(self.path), "name another file, or delete this one")  # fmt: skip
                 content = {name: about[name] for name in content}
             self._content = content
         return self._content
@@ -137,23 +128,19 @@ class Checkpoint:
                     raise ValueError("other sums than were written")
                 unfinished = about["unfinished"]
                 for one in [about] if unfinished is None else [about, unfinished]:
-                    if type(one["rows"]) is not int or not all(
-                        isinstance(k, str) for k in one.get("keys", ())
-                    ):
+                    named = all(isinstance(key, str) for key in one.get("keys", ()))
+                    if type(one["rows"]) is not int or not named:
                         raise ValueError("a pass that does not say how far it is")
                 if not all(isinstance(key, str) for key in about["finished"]):
                     raise ValueError("sums of something that has no name")
                 return about, arrays
-        except (
-            Exception
-        ) as error:  # any byte may be wrong, and zip, JSON and numpy each have their own ways to say so
+        except Exception as error:
+            # Any byte may be wrong, and zip, JSON and numpy each have their own ways to say so.
             raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> InputError:
-        return InputError(
-            complaint("checkpoint", f"is no checkpoint that can be read ({type(error).__name__})", str(self.path),
-                      "name another file, or delete this one")
-        )  # fmt: skip
+        return InputError.about("checkpoint", f"is no checkpoint that can be read ({type(error).__name__})", str(self.path),
+                                "name another file, or delete this one")  # fmt: skip
 
 
 def _model_identity(model: Model, stream: Stream) -> Any:

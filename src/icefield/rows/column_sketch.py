@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.rows import part_of
 from icefield.data.columns import library_named
 from icefield.rows.rank_sketch import RankSketch, merged_summaries
+from icefield.rows.source import arrow_stream
 from icefield.rows.value_cells import KnownValues, ValueCells
 from icefield.typing import Float
 
@@ -75,11 +77,7 @@ class ColumnSketch:
 
     def _wait(self, values: NDArray[Any], weights: Float | None) -> None:
         """Keep values until there are enough of them to be worth sorting; missing ones are counted at once."""
-        if values.dtype.kind == "f":
-            gone = np.isnan(values)
-            if gone.any():
-                self._miss(gone, weights)
-                values, weights = values[~gone], None if weights is None else weights[~gone]
+        values, weights = self._known_of(values, weights)
         self._waiting.append((values, np.ones(len(values)) if weights is None else weights))
         if sum(len(one) for one, _ in self._waiting) >= WORTH_SORTING:
             self._sort_waiting()
@@ -107,9 +105,7 @@ class ColumnSketch:
         else:
             values = np.sort(values)
         if values.dtype.kind == "f" and len(values) and np.isnan(values[-1]):
-            gone = np.isnan(values)
-            self._miss(gone, weights)
-            values, weights = values[~gone], None if weights is None else weights[~gone]
+            values, weights = self._known_of(values, weights)
         if not self.overflowed and self._add_distinct(values, weights):
             return
         finite = _finite(values)
@@ -117,6 +113,14 @@ class ColumnSketch:
         self.sketch.add(values, weights)
         if self._cells is None and len(values):
             self._cells = ValueCells(values, self.n_cells, self.sketch.points)
+
+    def _known_of(self, values: NDArray[Any], weights: Float | None) -> tuple[NDArray[Any], Float | None]:
+        """The values that are not missing and their weights; the others are counted."""
+        gone = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
+        if not gone.any():
+            return values, weights
+        self._miss(gone, weights)
+        return values[~gone], None if weights is None else weights[~gone]
 
     def _miss(self, gone: NDArray[np.bool_], weights: Float | None) -> None:
         self.missing += float(gone.sum())
@@ -178,10 +182,8 @@ class ColumnSketch:
             return none, self._weights, True
         self._sort_waiting()
         summary = self.sketch.summary()
-        return (
-            *(summary if self._cells is None else merged_summaries(summary, self._cells.summary())),
-            False,
-        )
+        summary = summary if self._cells is None else merged_summaries(summary, self._cells.summary())
+        return *summary, False
 
     @property
     def rank_error(self) -> float:
@@ -208,15 +210,12 @@ class ColumnSketch:
         return found
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        self.sketch.restore(
-            {k.removeprefix("sketch "): v for k, v in state.items() if k.startswith("sketch ")}
-        )
+        self.sketch.restore(part_of(state, "sketch "))
         self.missing, self.missing_weight, overflowed = (float(v) for v in state["numbers"])
         self.overflowed = bool(overflowed)
         self._values, self._weights = state.get("values"), state.get("weights", np.zeros(0))
         if "cells at" in state:
-            own = {k.removeprefix("cells "): v for k, v in state.items() if k.startswith("cells ")}
-            self._cells = ValueCells.restored(own)
+            self._cells = ValueCells.restored(part_of(state, "cells "))
         self._know_values()
         if "levels" in state:
             listed = from_ipc_bytes(state["levels"])
@@ -241,10 +240,8 @@ class ColumnSketch:
         other = ColumnSketch(self.kind, self.sketch.points, self.n_cells, self._distinct)
         other.restore(state)
         other._leave_cells()
-        self.missing, self.missing_weight = (
-            self.missing + other.missing,
-            self.missing_weight + other.missing_weight,
-        )
+        self.missing += other.missing
+        self.missing_weight += other.missing_weight
         if not self.ordered:
             self.overflowed = self.overflowed or other.overflowed or len(self._levels) > MOST_LEVELS
             for level, weight in other._levels.items():
@@ -267,10 +264,7 @@ class ColumnSketch:
 
 def ipc_bytes(table: Any) -> NDArray[np.uint8]:
     """An Arrow table as bytes."""
-    ipc, sink = library_named("pyarrow.ipc"), library_named("pyarrow").BufferOutputStream()
-    with ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return np.frombuffer(sink.getvalue(), dtype=np.uint8)
+    return np.frombuffer(arrow_stream(table.schema, [table]), dtype=np.uint8)
 
 
 def from_ipc_bytes(content: NDArray[np.uint8]) -> Any:

@@ -16,11 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from icefield.counts import counted
 from icefield.data.columns import library_named
-from icefield.errors import IcefieldError, InputError, complaint, did_you_mean
+from icefield.errors import IcefieldError, InputError, did_you_mean
 from icefield.rows.csv_text import HEAD, problem_of, separator_of
 from icefield.rows.source import Source, as_wanted, common_type, unreadable, without_first
 from icefield.rows.stores import OPENED_AT_ONCE, Store, is_hidden, is_url, not_reached, open_store
@@ -33,10 +33,9 @@ USUAL = {"csv": ",", "tsv": "\t"}  # between the cells of texts
 BLOCK = 2**20  # bytes of a text that Arrow parses at a time
 AHEAD = 2  # batches a file is decoded ahead: a row group of hundreds of columns is large
 TOGETHER = 64  # files at most that are read by one scanner
-FILES_AHEAD, REMOTE_FILES_AHEAD = (
-    4,
-    16,
-)  # small files that are decoded ahead: those elsewhere take a round trip each
+FILES_AHEAD, REMOTE_FILES_AHEAD = 4, 16  # small files decoded ahead: those elsewhere take a round trip each
+# Formats that know how many rows they have:
+COUNTED = ("ParquetFileFormat", "IpcFileFormat", "FeatherFileFormat", "NoneType")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +76,7 @@ class FileSource(Source):
         else:
             self._parts = list(map(self._part, range(len(fragments)), fragments))
         if not self._parts:
-            raise InputError(complaint("X", "names no file of rows", label))
+            raise InputError.about("X", "names no file of rows", label)
 
     def _part(self, number: int, fragment: Any) -> FilePart:
         arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
@@ -94,9 +93,9 @@ class FileSource(Source):
             looks, schema, names, count = self._store.answer(where, opened)
             keys = dataset.get_partition_keys(fragment.partition_expression)
         except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
-            raise self._unreadable(path, where, error) from self._cause(error)
+            _fail(self._store, path, where, error)
         if _is_text(fragment) and any(arrow.types.is_binary(kind) for kind in schema.types):
-            raise self._unreadable(path, where, ValueError("it holds bytes that are no text in UTF-8"))
+            _fail(self._store, path, where, ValueError("it holds bytes that are no text in UTF-8"))
         for name, value in keys.items():  # what a folder's name says of all its rows
             if name not in names:
                 schema = schema.append(arrow.field(name, arrow.scalar(value).type))
@@ -109,20 +108,10 @@ class FileSource(Source):
         found = self._store.infos([str(path) for path in paths])
         return [(int(one.size or 0), int(one.mtime_ns or 0)) for one in found]
 
-    def _unreadable(self, path: str | None, where: str, error: Exception) -> InputError:
-        """What is wrong with a file, with its line where it is a text."""
-        if self._store.is_remote:
-            return not_reached(where, error, self._store.secrets)
-        return _unreadable(path, where, error)
-
     @property
     def _failures(self) -> tuple[type[Exception], ...]:
         """What reading may raise: elsewhere, whatever the library of the store has."""
         return (Exception,) if self._store.is_remote else (OSError, library_named("pyarrow").ArrowException)
-
-    def _cause(self, error: Exception) -> Exception | None:
-        """What an error may be raised from: a library's own text may hold credentials."""
-        return None if self._store.is_remote else error
 
     @cached_property
     def schema(self) -> Any:
@@ -136,10 +125,8 @@ class FileSource(Source):
             kind = common_type(list(found))
             if kind is None:
                 (first, one), *_, (other, odd) = found.items()
-                raise InputError(
-                    complaint("X", f"holds {first} in the column {name!r} of {one.where}, but {other} in another file",
-                              odd.where, "write the file with the same types as the others")
-                )  # fmt: skip
+                raise InputError.about("X", f"holds {first} in the column {name!r} of {one.where}, but {other} in another file",
+                                       odd.where, "write the file with the same types as the others")  # fmt: skip
             fields.append(arrow.field(name, kind))
         return arrow.schema(fields)
 
@@ -160,10 +147,8 @@ class FileSource(Source):
         for part in self._parts:
             missing = [name for name in columns if name not in part.schema.names]
             if missing:
-                raise InputError(
-                    complaint("X", f"has a file without the column {missing[0]!r}", part.where,
-                              did_you_mean(missing[0], part.schema.names))
-                )  # fmt: skip
+                raise InputError.about("X", f"has a file without the column {missing[0]!r}", part.where,
+                                       did_you_mean(missing[0], part.schema.names))  # fmt: skip
         left = list(self._parts)
         while left and left[0].n_rows is not None and skip >= left[0].n_rows:
             skip -= left.pop(0).n_rows or 0
@@ -185,15 +170,11 @@ class FileSource(Source):
         except self._failures as error:
             self._check_unchanged(parts)  # a file that is being rewritten reads as a broken one
             part = parts[0] if len(parts) == 1 else self._broken(parts, wanted, rows)
-            raise self._unreadable(getattr(part.fragment, "path", None), part.where, error) from self._cause(
-                error
-            )
+            _fail(self._store, getattr(part.fragment, "path", None), part.where, error)
         self._check_unchanged(parts)
         for part in parts:
             if part.n_rows is not None and read[part.where] != part.n_rows:
-                raise InputError(
-                    complaint("X", f"has a file that gave {counted(read[part.where])} rows where it should have {counted(part.n_rows)}", part.where)
-                )  # fmt: skip
+                raise InputError.about("X", f"has a file that gave {counted(read[part.where])} rows where it should have {counted(part.n_rows)}", part.where)  # fmt: skip
             if _is_text(part.fragment) and not self._store.is_remote and part.where not in self._closed:
                 if _ends_within_quotes(part.where):
                     raise _unreadable(part.where, part.where, ValueError("a quoted text does not end"))
@@ -203,24 +184,14 @@ class FileSource(Source):
         """Batches in the order of files, each with the file it is of."""
         first = parts[0]
         if len(parts) == 1:
-            reading = first.fragment.scanner(
-                schema=first.schema, columns=wanted.names, batch_size=rows, batch_readahead=AHEAD,
-                fragment_readahead=1, fragment_scan_options=_checked(getattr(first.fragment, "format", None)),
-            )  # fmt: skip
-            for batch in reading.to_batches():
+            for batch in _scanner(first.fragment, wanted.names, rows, schema=first.schema).to_batches():
                 yield first, batch
             return
         dataset = library_named("pyarrow.dataset")
         fragments, of_path = [part.fragment for part in parts], {part.fragment.path: part for part in parts}
-        several = dataset.FileSystemDataset(
-            fragments, first.schema, first.fragment.format, self._store.filesystem
-        )
-        reading = several.scanner(
-            columns=wanted.names, batch_size=rows, batch_readahead=AHEAD,
-            fragment_readahead=REMOTE_FILES_AHEAD if self._store.is_remote else FILES_AHEAD,
-            fragment_scan_options=_checked(first.fragment.format),
-        )  # fmt: skip
-        for tagged in reading.scan_batches():
+        kind, ahead = first.fragment.format, REMOTE_FILES_AHEAD if self._store.is_remote else FILES_AHEAD
+        several = dataset.FileSystemDataset(fragments, first.schema, kind, self._store.filesystem)
+        for tagged in _scanner(several, wanted.names, rows, ahead).scan_batches():
             yield of_path[tagged.fragment.path], tagged.record_batch
 
     def _broken(self, parts: Sequence[FilePart], wanted: Any, rows: int) -> FilePart:
@@ -239,37 +210,36 @@ class FileSource(Source):
         found = self._store.answer(parts[0].where, self._looks, [part.fragment.path for part in parts])
         for part, now in zip(parts, found):
             if now != part.looks:
-                raise InputError(
-                    complaint("X", "has a file that changed while its rows were read: no answer would be about one state of it",
-                              part.where, "make a new Explainer once the file is complete")
-                )  # fmt: skip
+                raise InputError.about("X", "has a file that changed while its rows were read: no answer would be about one state of it",
+                                       part.where, "make a new Explainer once the file is complete")  # fmt: skip
 
 
 def _together(parts: Sequence[FilePart], rows: int) -> Iterator[list[FilePart]]:
     """Files in runs that one scanner reads: alike in schema and format, and in all no more rows than a batch has."""
     run: list[FilePart] = []
-    held = 0
     for part in parts:
-        alike = (
-            run
-            and part.n_rows is not None
-            and part.schema.equals(run[0].schema)
-            and _same_format(part, run[0])
-        )
-        if run and not (
-            alike and run[0].n_rows is not None and held + (part.n_rows or 0) <= rows and len(run) < TOGETHER
-        ):
+        held = sum(one.n_rows or 0 for one in (*run, part))
+        if run and (held > rows or len(run) == TOGETHER or not _alike(part, run[0])):
             yield run
-            run, held = [], 0
+            run = []
         run.append(part)
-        held += part.n_rows or 0
     if run:
         yield run
 
 
-def _same_format(part: FilePart, other: FilePart) -> bool:
-    own, its = getattr(part.fragment, "path", None), getattr(other.fragment, "path", None)
-    return None not in (own, its) and bool(part.fragment.format == other.fragment.format)
+def _alike(part: FilePart, other: FilePart) -> bool:
+    paths = [getattr(one.fragment, "path", None) for one in (part, other)]
+    if None in (part.n_rows, other.n_rows, *paths):
+        return False
+    return bool(part.schema.equals(other.schema) and part.fragment.format == other.fragment.format)
+
+
+def _scanner(of: Any, columns: list[str], rows: int, ahead: int = 1, **more: Any) -> Any:
+    """What reads batches of so many rows of a fragment or dataset, so many files ahead."""
+    options = _checked(getattr(of, "format", None))
+    return of.scanner(
+        columns=columns, batch_size=rows, batch_readahead=AHEAD, fragment_readahead=ahead, fragment_scan_options=options, **more
+    )  # fmt: skip
 
 
 def _checked(reader: Any) -> Any:
@@ -287,24 +257,15 @@ def _checked(reader: Any) -> Any:
 
 def _is_text(fragment: Any) -> bool:
     """Whether rows can only be counted by reading all of them."""
-    return type(getattr(fragment, "format", None)).__name__ not in (
-        "ParquetFileFormat",
-        "IpcFileFormat",
-        "FeatherFileFormat",
-        "NoneType",
-    )
+    return type(getattr(fragment, "format", None)).__name__ not in COUNTED
 
 
 def files_of(
     *given: str, missing: Sequence[str] = (), storage_options: Mapping[str, Any] | None = None
 ) -> FileSource:
-    """The files that paths, folders and globs mean, on this machine or by a URL.
+    """The files that paths, folders and globs mean, on this machine or by URLs of one store.
 
-    Parameters
-    ----------
-    given : where they are; several of one store
-    missing : texts that stand for no value in CSV
-    storage_options : how a store elsewhere is reached; see `icefield.rows.stores`
+    `missing` are texts that stand for no value in CSV.
     """
     arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
     store, paths = open_store(given, storage_options)
@@ -325,20 +286,12 @@ def files_of(
 
             fragments += store.answer(store.shown(where), opened)
     except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
-        if store.is_remote:
-            raise not_reached(text if where is None else store.shown(where), error, store.secrets) from None
-        raise _unreadable(where, where or text, error) from error
+        _fail(store, where, text if where is None else store.shown(where), error)
     return FileSource(text, sorted(fragments, key=lambda one: str(one.path)), store)
 
 
 class FilteredSource(Source):
-    """A `pyarrow.dataset.Dataset` with a filter, which shows neither its files nor its filter: it is scanned as a whole.
-
-    Parameters
-    ----------
-    label : what messages call it
-    dataset : with its filter
-    """
+    """A `pyarrow.dataset.Dataset` with a filter, which shows neither its files nor its filter: it is scanned as a whole."""
 
     def __init__(self, label: str, dataset: Any) -> None:
         self.label, self._dataset = label, dataset
@@ -353,10 +306,7 @@ class FilteredSource(Source):
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
         arrow = library_named("pyarrow")
         try:
-            reading = self._dataset.scanner(
-                columns=list(columns), batch_size=rows, batch_readahead=AHEAD, fragment_readahead=1,
-                fragment_scan_options=_checked(getattr(self._dataset, "format", None)),
-            )  # fmt: skip
+            reading = _scanner(self._dataset, list(columns), rows)
             yield from without_first(reading.to_batches(), skip)
         except (OSError, arrow.ArrowException) as error:
             raise unreadable(self.label, error) from error
@@ -402,16 +352,21 @@ def _paths_in(store: Store, path: str) -> list[str]:
     found = store.files(path)
     known = [one for one in found if Path(one.partition("?")[0]).suffix.lower() in FORMATS]
     if not known:
-        raise InputError(complaint("X", f"must name files of {', '.join(FORMATS)}", store.shown(path)))
+        raise InputError.about("X", f"must name files of {', '.join(FORMATS)}", store.shown(path))
     return known
+
+
+def _fail(store: Store, path: str | None, where: str, error: Exception) -> NoReturn:
+    """Say what is wrong with a file. The text of a library that reaches elsewhere may hold credentials."""
+    if store.is_remote:
+        raise not_reached(where, error, store.secrets) from None
+    raise _unreadable(path, where, error) from error
 
 
 def _unreadable(path: str | None, where: str, error: Exception) -> InputError:
     """What is wrong with a file, with its line where it is a text."""
     found = None if path is None or isinstance(error, OSError) else _csv_problem(path)
-    return (
-        unreadable(where, error) if found is None else InputError(complaint("X", found[0], where, found[1]))
-    )
+    return unreadable(where, error) if found is None else InputError.about("X", found[0], where, found[1])
 
 
 def _ends_within_quotes(path: str) -> bool:
@@ -456,20 +411,13 @@ def paths_of(text: str) -> list[str]:
         found = [p for p in within if not is_hidden(p[len(text) :])]
         known = [path for path in found if Path(path).suffix.lower() in FORMATS]
         if not known:
-            raise InputError(
-                complaint("X", f"is a folder without a file of {', '.join(FORMATS)}", text, "name another folder")
-            )  # fmt: skip
+            raise InputError.about("X", f"is a folder without a file of {', '.join(FORMATS)}", text, "name another folder")  # fmt: skip
         return sorted(known)
     found = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
     files = [path for path in found if not os.path.isdir(path)]
     if not files:
-        raise InputError(
-            complaint(
-                "X",
-                "names no file that exists",
-                text,
-                "name a file, a folder or a glob such as data/*.parquet",
-            )
+        raise InputError.about(
+            "X", "names no file that exists", text, "name a file, a folder or a glob such as data/*.parquet"
         )
     for path in files:
         _format(path)
@@ -479,5 +427,5 @@ def paths_of(text: str) -> list[str]:
 def _format(path: str) -> str:
     suffix = Path(path.partition("?")[0] if is_url(path) else path).suffix.lower()
     if suffix not in FORMATS:
-        raise InputError(complaint("X", f"must name files of {', '.join(FORMATS)}", path))
+        raise InputError.about("X", f"must name files of {', '.join(FORMATS)}", path)
     return FORMATS[suffix]

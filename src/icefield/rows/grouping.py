@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.column_statistics import ColumnValues
-from icefield.data.columns import ORDERED_KINDS, Column
+from icefield.data.columns import ORDERED_KINDS
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import Table
 from icefield.data.groups import FEW, Groups, groups_of
@@ -44,14 +44,13 @@ class Grouping:
         read = summary.column
         known = ~read.missing
         missing = int(found.codes[read.missing][0]) if read.any_missing else -1
-        if read.kind in ORDERED_KINDS and len(np.unique(read.values[known])) > FEW:
-            cuts = np.unique(
-                weighted_quantiles(read.values[known], np.array(QUARTERS), summary.weights[known])
-            )
+        values, codes = read.values[known], found.codes[known]
+        if read.kind in ORDERED_KINDS and len(np.unique(values)) > FEW:
+            cuts = np.unique(weighted_quantiles(values, np.array(QUARTERS), summary.weights[known]))
             place = np.full(len(cuts) + 1, -1, np.intp)
-            place[np.searchsorted(cuts, read.values[known], side="left")] = found.codes[known]
+            place[np.searchsorted(cuts, values, side="left")] = codes
             return cls(column, found.name, found.labels, missing, cuts=cuts, of_interval=place)
-        of_value = dict(zip(_keys(read), found.codes[known].tolist()))
+        of_value = dict(zip(values.tolist(), codes.tolist()))
         return cls(column, found.name, found.labels, missing, of_value)
 
     def codes(self, table: Table) -> NDArray[np.intp]:
@@ -73,7 +72,3 @@ class Grouping:
     def groups(self, table: Table) -> Groups:
         """The groups of some rows, with the labels of all."""
         return Groups(self.name, self.codes(table), self.labels)
-
-
-def _keys(column: Column) -> list[Any]:
-    return list(column.values[~column.missing].tolist())

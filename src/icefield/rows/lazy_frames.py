@@ -7,12 +7,12 @@ come out in pieces is each library's own.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from icefield.data.columns import library_named
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.rows.source import Source, unreadable, without_first
 
 
@@ -59,15 +59,9 @@ class PolarsSource(LazySource):
 
     def _pieces(self, columns: Sequence[str] | None, rows: int) -> Iterator[Any]:
         selected = self._selected(columns, columns is None)
-        given = False
-        for frame in selected.collect_batches(chunk_size=rows, maintain_order=True):
-            for batch in frame.to_arrow().to_batches():
-                given = True
-                yield batch
-        if not given:
-            arrow = library_named("pyarrow")
-            empty = selected.head(0).collect().to_arrow()
-            yield arrow.RecordBatch.from_pydict({n: [] for n in empty.column_names}, schema=empty.schema)
+        frames = selected.collect_batches(chunk_size=rows, maintain_order=True)
+        batches = (batch for frame in frames for batch in frame.to_arrow().to_batches())
+        yield from _or_empty(batches, lambda: selected.head(0).collect().to_arrow().schema)
 
     def frame(self, rows: Any) -> Any:
         polars = library_named("polars")
@@ -93,7 +87,6 @@ class ReaderSource(Source):
     def __init__(self, label: str, opened: Callable[[], Any]) -> None:
         self.label, self._open = label, opened
         self._last: Any = None
-        self._schema: Any = None
 
     def _opened(self) -> Any:
         try:
@@ -103,24 +96,18 @@ class ReaderSource(Source):
         arrow = library_named("pyarrow")
         if not isinstance(reader, arrow.RecordBatchReader):
             if not hasattr(reader, "__arrow_c_stream__"):
-                raise InputTypeError(
-                    complaint("X", "must be a function that opens a pyarrow.RecordBatchReader", reader,
-                              "write X=lambda: pyarrow.RecordBatchReader.from_batches(schema, batches())")
-                )  # fmt: skip
+                raise InputTypeError.about("X", "must be a function that opens a pyarrow.RecordBatchReader", reader,
+                                           "write X=lambda: pyarrow.RecordBatchReader.from_batches(schema, batches())")  # fmt: skip
             reader = arrow.RecordBatchReader.from_stream(reader)
         if reader is self._last:
-            raise InputError(
-                complaint("X", "must open a new reader every time it is called, but gave the same one again", reader,
-                          "rows are read several times: open the reader inside the function")
-            )  # fmt: skip
+            raise InputError.about("X", "must open a new reader every time it is called, but gave the same one again", reader,
+                                   "rows are read several times: open the reader inside the function")  # fmt: skip
         self._last = reader
         return reader
 
-    @property
+    @cached_property
     def schema(self) -> Any:
-        if self._schema is None:
-            self._schema = self._opened().schema
-        return self._schema
+        return self._opened().schema
 
     def identity(self) -> Any:
         return {"reader": self.label, "schema": str(self.schema)}
@@ -128,8 +115,8 @@ class ReaderSource(Source):
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
         reader = self._opened()
         if reader.schema != self.schema:
-            raise InputError(
-                complaint("X", "opened a reader of another schema than before", str(reader.schema)[:200])
+            raise InputError.about(
+                "X", "opened a reader of another schema than before", str(reader.schema)[:200]
             )
         chosen = (batch.select(list(columns)) for batch in of_reader(reader))
         arrow = library_named("pyarrow")
@@ -141,9 +128,14 @@ class ReaderSource(Source):
 
 def of_reader(reader: Any) -> Iterator[Any]:
     """A reader's batches; an empty one where it has none, so that its schema is known."""
-    arrow, given = library_named("pyarrow"), False
-    for batch in reader:
+    return _or_empty(reader, lambda: reader.schema)
+
+
+def _or_empty(batches: Iterable[Any], schema: Callable[[], Any]) -> Iterator[Any]:
+    given = False
+    for batch in batches:
         given = True
         yield batch
     if not given:
-        yield arrow.RecordBatch.from_pydict({name: [] for name in reader.schema.names}, schema=reader.schema)
+        kinds, arrow = schema(), library_named("pyarrow")
+        yield arrow.RecordBatch.from_pydict({name: [] for name in kinds.names}, schema=kinds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -44,16 +45,15 @@ class MemoryRows(Rows):
         statistics: MemoryStatistics | None = None,
     ) -> None:
         codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
-        self._block = Block(
-            table, weights, codes, n_groups, count_copies(weights), clusters=clusters, y=y
-        )  # fmt: skip
+        copies = count_copies(weights)
+        self._block = Block(table, weights, codes, n_groups, copies, clusters=clusters, y=y)
         self._groups, self._seed = groups, seed
         self._statistics = statistics or MemoryStatistics(table, weights, seed)
 
     def __reduce__(self) -> Any:
         """Pickles the rows only; their statistics are computed again in the other process."""
-        block = self._block
-        return _again, (block.table, block.y, block.weights, self._groups, block.clusters, self._seed)
+        made, block = partial(MemoryRows, groups=self._groups, seed=self._seed), self._block
+        return partial(made, y=block.y, weights=block.weights, clusters=block.clusters), (block.table,)
 
     @property
     def head(self) -> Table:
@@ -90,17 +90,6 @@ class MemoryRows(Rows):
             block.table, y=block.y, weights=block.weights, groups=groups_of(by, block.table, block.weights),
             clusters=block.clusters, seed=self._seed, statistics=self._statistics,
         )  # fmt: skip
-
-
-def _again(
-    table: Table,
-    y: NDArray[Any] | None,
-    weights: Float | None,
-    groups: Groups | None,
-    clusters: Positions | None,
-    seed: int,
-) -> MemoryRows:
-    return MemoryRows(table, y=y, weights=weights, groups=groups, clusters=clusters, seed=seed)
 
 
 class _Summaries(PendingStatistics):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from icefield import validate
 from icefield.data.frame import ArrayTable, Table, table_of
 from icefield.data.groups import clusters_of, groups_of
-from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, did_you_mean
 from icefield.models.model import Model, read_model
 from icefield.rows.memory import MemoryRows
 
@@ -60,13 +60,11 @@ def open_rows(
         )
         return _open_stream(model, reads, source, beside, choices, checkpoint)
     if checkpoint is not None:
-        raise InputError(
-            complaint("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
-                      "pass a path, a dataset, a lazy frame or a relation as X")
-        )  # fmt: skip
+        raise InputError.about("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
+                               "pass a path, a dataset, a lazy frame or a relation as X")  # fmt: skip
     table = _named_like_the_model(table_of(X), model)
     if table.n_rows == 0 or not table.names:
-        raise InputError(complaint("X", "must have at least one row and one column", f"{table.n_rows} rows"))
+        raise InputError.about("X", "must have at least one row and one column", f"{table.n_rows} rows")
     read = read_model(model, table, target=target, scale=scale, row_by_row=row_by_row)
     weights = validate.weights(beside.weights, table)
     rows = MemoryRows(
@@ -92,14 +90,9 @@ def _source_of(X: Any, storage_options: Mapping[str, Any] | None) -> Origin | No
 def _named_like_the_model(table: Table, model: Any) -> Table:
     """An array without names takes the names the model was fitted with."""
     names = getattr(model, "feature_names_in_", None)
-    if (
-        isinstance(table, ArrayTable)
-        and not table.named
-        and names is not None
-        and len(names) == len(table.names)
-    ):
-        return table.renamed([str(n) for n in names])
-    return table
+    if names is None or len(names) != len(table.names) or not isinstance(table, ArrayTable) or table.named:
+        return table
+    return table.renamed([str(n) for n in names])
 
 
 def _open_stream(
@@ -112,16 +105,14 @@ def _open_stream(
 ) -> Opened:
     """A stream, or a distributed frame; `y`, `weights` and `by` are names of columns. The model is read on the first rows."""
     from icefield.rows.categorised import with_categories_of
-    from icefield.rows.source import first_rows
+    from icefield.rows.source import NamedColumns, first_rows
 
     if beside.cluster is not None:
-        raise InputError(
-            complaint("cluster", "needs the rows together, and these are streamed", beside.cluster,
-                      "read a sample of whole clusters into a frame, and pass that as X")
-        )  # fmt: skip
+        raise InputError.about("cluster", "needs the rows together, and these are streamed", beside.cluster,
+                               "read a sample of whole clusters into a frame, and pass that as X")  # fmt: skip
     known = source.schema.names
-    named = {"y": beside.y, "weights": beside.weights, "by": beside.by}
-    for parameter, name in named.items():
+    named = NamedColumns(beside.y, beside.weights, beside.by)
+    for parameter, name in vars(named).items():
         _check_column(parameter, name, known)
     # What is named for another purpose is no feature, unless the model knows its columns and lists it.
     shown = source.table(first_rows(source, known))
@@ -129,20 +120,17 @@ def _open_stream(
     if typed is not source:
         source, shown = typed, typed.table(first_rows(typed, known))
     read = read_model_on(shown)
-    needed = dict.fromkeys([*read.columns, *(name for name in named.values() if name is not None)])
     file = None if checkpoint is None else Path(checkpoint)
-    return Opened(source.rows(read, list(needed), choices, **named, checkpoint=file), read, shown)
+    return Opened(source.rows(read, choices, named, file), read, shown)
 
 
 def _check_column(parameter: str, name: Any, known: list[str]) -> None:
     if name is None:
         return
     if not isinstance(name, str):
-        raise InputTypeError(
-            complaint(parameter, "must be the name of a column where rows are streamed", name,
-                      f"the columns are {', '.join(map(repr, known[:10]))}")
-        )  # fmt: skip
+        raise InputTypeError.about(parameter, "must be the name of a column where rows are streamed", name,
+                                   f"the columns are {', '.join(map(repr, known[:10]))}")  # fmt: skip
     if name not in known:
-        raise InputError(
-            complaint(parameter, "names a column that the rows do not have", name, did_you_mean(name, known))
+        raise InputError.about(
+            parameter, "names a column that the rows do not have", name, did_you_mean(name, known)
         )

@@ -35,14 +35,7 @@ def run_pass(
     threads: int,
     checkpoint: Checkpoint | None = None,
 ) -> None:
-    """Show every block of a stream to all accumulators.
-
-    Parameters
-    ----------
-    stream, reader : the rows, and how they become blocks
-    accumulators, threads : who adds them up, and on how many threads
-    checkpoint : where sums are written now and then; None for nowhere
-    """
+    """Show every block of a stream to all accumulators, whose sums are written to the checkpoint now and then."""
     done, waiting = 0, accumulators
     if checkpoint is not None:
         waiting, done = checkpoint.resume(accumulators)

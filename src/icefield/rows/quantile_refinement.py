@@ -48,16 +48,9 @@ def brackets_of(sketch: Sketched, probabilities: Float) -> list[Bracket]:
             found[-1] = (found[-1][0], max(high, found[-1][1]))
         else:
             found.append((low, high))
-    return [
-        Bracket(
-            sketch.name,
-            sketch.values[low],
-            sketch.values[high],
-            float(reached[high] - reached[low] + 2 * error) / total,
-        )
-        for low, high in found
-        if sketch.values[low] < sketch.values[high]
-    ]
+    ends = [(sketch.values[low], sketch.values[high]) for low, high in found]
+    shares = [float(reached[high] - reached[low] + 2 * error) / total for low, high in found]
+    return [Bracket(sketch.name, *own, share) for own, share in zip(ends, shares) if own[0] < own[1]]
 
 
 class QuantileRefinement(Accumulator):
@@ -76,15 +69,11 @@ class QuantileRefinement(Accumulator):
         self._brackets: dict[str, list[Bracket]] = {}
         for bracket in brackets:
             self._brackets.setdefault(bracket.name, []).append(bracket)
-        self._edges = {
-            name: np.array([edge for b in own for edge in (b.low, b.high)])
-            for name, own in self._brackets.items()
-        }
-        self._sums = {name: np.zeros(len(edges) + 1) for name, edges in self._edges.items()}
-        self._kept: dict[str, list[tuple[NDArray[Any], Float, NDArray[np.intp]]]] = {
-            name: [] for name in self._edges
-        }
-
+        self._edges, self._sums = dict[str, NDArray[Any]](), dict[str, Float]()
+        self._kept: dict[str, list[tuple[NDArray[Any], Float, NDArray[np.intp]]]] = {}
+        for name, own in self._brackets.items():
+            self._edges[name] = np.array([edge for b in own for edge in (b.low, b.high)])
+            self._sums[name], self._kept[name] = np.zeros(2 * len(own) + 1), []
         self.columns = list(dict.fromkeys([*self._edges, *beside]))
 
     @property
@@ -110,10 +99,10 @@ class QuantileRefinement(Accumulator):
             below = np.cumsum(self._sums[name])
             parts = [np.concatenate(part) for part in zip(*self._kept[name])] if self._kept[name] else []
             for number, bracket in enumerate(own):
-                here = parts[2] == 2 * number + 1 if parts else np.zeros(0, bool)
-                values, weights = (
-                    (parts[0][here], parts[1][here]) if parts else (self._edges[name][:0], np.zeros(0))
-                )
+                values, weights = self._edges[name][:0], np.zeros(0)
+                if parts:
+                    here = parts[2] == 2 * number + 1
+                    values, weights = parts[0][here], parts[1][here]
                 yield bracket, float(below[2 * number]), values, weights
 
     def state(self) -> State:
@@ -125,11 +114,9 @@ class QuantileRefinement(Accumulator):
         return found
 
     def restore(self, state: State) -> None:
-        for number, name in enumerate(self._edges):
-            self._sums[name] = state[f"{number} sums"].copy()
-            if f"{number} values" in state:
-                values, weights, place = (state[f"{number} {key}"] for key in ("values", "weights", "place"))
-                self._kept[name] = [(values, weights, place)]
+        for name in self._edges:
+            self._sums[name], self._kept[name] = np.zeros(len(self._edges[name]) + 1), []
+        self.merge(state)
 
     def merge(self, state: State) -> None:
         for number, name in enumerate(self._edges):
@@ -177,24 +164,17 @@ def _assembled(
     sketch: Sketched, found: Sequence[tuple[Bracket, float, NDArray[Any], Float]]
 ) -> tuple[NDArray[Any], Float]:
     """Inside brackets the values themselves; between them what is known of the weight, at the sketch's values."""
-    values: list[NDArray[Any]] = []
-    weights: list[Float] = []
-    total, reached = float(sketch.weights.sum()), 0.0
+    parts: list[tuple[NDArray[Any], Float]] = []
+    total, reached, last = float(sketch.weights.sum()), 0.0, None
     for bracket, below, inside, own in found:
-        between, shared = _spread_between(
-            sketch, values[-1][-1] if values else None, bracket.low, below - reached
-        )
-        order = np.argsort(inside, kind="stable")
-        values += [between, inside[order]]
-        weights += [shared, own[order]]
-        reached = below + float(own.sum())
-        if not len(inside):
-            values.pop()
-            weights.pop()
-    between, shared = _spread_between(
-        sketch, values[-1][-1] if values else None, sketch.values[-1], total - reached
-    )
-    return np.concatenate([*values, between]), np.concatenate([*weights, shared])
+        parts.append(_spread_between(sketch, last, bracket.low, below - reached))
+        if len(inside):
+            order = np.argsort(inside, kind="stable")
+            parts.append((inside[order], own[order]))
+        last, reached = parts[-1][0][-1], below + float(own.sum())
+    parts.append(_spread_between(sketch, last, sketch.values[-1], total - reached))
+    values, weights = (np.concatenate(own) for own in zip(*parts))
+    return values, weights
 
 
 def _spread_between(sketch: Sketched, after: Any, up_to: Any, weight: float) -> tuple[NDArray[Any], Float]:

@@ -9,11 +9,13 @@ error is a bound for the very data that came, not an estimate.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.rows import part_of
 from icefield.typing import Float
 
 
@@ -81,10 +83,7 @@ class RankSketch:
     def condense(self) -> None:
         """Have one summary of all values."""
         if len(self._summaries) > 1:
-            (values, weights), *further = self._summaries.values()
-            for part in further:
-                values, weights = merged_summaries((values, weights), part)
-            self._summaries = {0: self._thinned(values, weights)}
+            self._summaries = {0: self._thinned(*reduce(merged_summaries, self._summaries.values()))}
 
     def merge(self, other: RankSketch) -> None:
         """Take in what another sketch saw."""
@@ -111,12 +110,9 @@ class RankSketch:
 
     def summary(self) -> tuple[NDArray[Any], Float]:
         """Sorted values, the least and the largest seen among them, and the weight each stands for."""
-        parts = list(self._summaries.values())
-        if not parts or self._ends is None:
+        if not self._summaries or self._ends is None:
             return np.zeros(0), np.zeros(0)
-        values, weights = parts[0]
-        for part in parts[1:]:
-            values, weights = merged_summaries((values, weights), part)
+        values, weights = reduce(merged_summaries, self._summaries.values())
         # The ends carry no weight of their own beyond a hair, so that ranks stay as they are.
         hair = np.full(2, max(self.weight, 1e-300) * 1e-15)
         return merged_summaries((np.array(self._ends, dtype=values.dtype), hair), (values, weights))
@@ -139,11 +135,8 @@ class RankSketch:
         """Go on where another sketch left off."""
         self.error, self.weight = (float(v) for v in state["bounds"])
         self._ends = tuple(state["ends"]) if "ends" in state else None
-        self._summaries = {
-            int(key.removeprefix("values ")): (state[key], state[key.replace("values", "weights")])
-            for key in state
-            if key.startswith("values ")
-        }
+        values, weights = part_of(state, "values "), part_of(state, "weights ")
+        self._summaries = {int(level): (values[level], weights[level]) for level in values}
 
 
 def merged_summaries(

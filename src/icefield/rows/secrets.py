@@ -14,9 +14,8 @@ from urllib.parse import quote
 
 MASK = "***"
 LEAST = 3  # characters of a value that is masked: shorter ones are flags
-SECRETIVE = re.compile(
-    r"key|secret|token|pass|sas|cred|sig|auth|bearer|connection_string|user", re.IGNORECASE
-)
+FLAGS = ("true", "false")  # which hide nothing
+SECRETIVE = re.compile(r"key|secret|token|pass|sas|cred|sig|auth|bearer|connection_string|user", re.I)
 STORES = ("AWS_", "AZURE_", "GOOGLE_", "GCS_")  # prefixes of variables that hold credentials
 # abfs://container@account is an address, no user.
 USER = re.compile(r"\b(?!abfss?:|wasbs?:|az:|adl:)([a-z][a-z0-9+.-]*://)[^/\s@'\"]+@", re.IGNORECASE)
@@ -56,18 +55,12 @@ def _values(options: Mapping[str, Any], hidden: bool = False) -> Iterator[str]:
         own = hidden or SECRETIVE.search(str(name)) is not None
         if isinstance(value, Mapping):
             yield from _values(value, own)
-        elif (
-            own and isinstance(value, str) and len(value) >= LEAST and value.lower() not in ("true", "false")
-        ):
+        elif own and isinstance(value, str) and len(value) >= LEAST and value.lower() not in FLAGS:
             yield value
 
 
 def _of_environment() -> Iterator[str]:
     for name, value in os.environ.items():
-        if (
-            name.startswith(STORES)
-            and SECRETIVE.search(name)
-            and len(value) >= 8
-            and not os.path.exists(value)
-        ):
+        secretive = name.startswith(STORES) and SECRETIVE.search(name)
+        if secretive and len(value) >= 8 and not os.path.exists(value):
             yield value

@@ -9,13 +9,14 @@ says what changed. Nothing else of the library knows files or lazy frames. Rows 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from icefield.data.columns import library_named
 from icefield.data.frame import Table, table_of
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +26,20 @@ if TYPE_CHECKING:
     from icefield.models.model import Model
 
 LOOK = 1_000  # rows at which a model is tried
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """Columns that hold observed targets, weights and groups; None where there are none."""
+
+    y: str | None = None
+    weights: str | None = None
+    by: str | None = None
+
+    def with_those_of(self, model: Model) -> list[str]:
+        """These columns and a model's, each once: all that are ever read."""
+        own = (name for name in vars(self).values() if name is not None)
+        return list(dict.fromkeys([*model.columns, *own]))
 
 
 class Origin(ABC):
@@ -60,18 +75,8 @@ class Origin(ABC):
         """What tells this data from other data, of plain values; used to recognise a checkpoint."""
 
     @abstractmethod
-    def rows(
-        self,
-        model: Model,
-        columns: Sequence[str],
-        choices: Choices,
-        *,
-        y: str | None,
-        weights: str | None,
-        by: str | None,
-        checkpoint: Path | None,
-    ) -> Rows:
-        """The rows, for a model that will be asked about them; `columns` are all that are needed."""
+    def rows(self, model: Model, choices: Choices, beside: NamedColumns, checkpoint: Path | None) -> Rows:
+        """The rows, for a model that will be asked about them; `checkpoint` is the file that sums of long passes go to."""
 
     def frame(self, rows: Any) -> Any:
         """An Arrow table as the frame a model gets."""
@@ -85,22 +90,12 @@ class Origin(ABC):
 class Source(Origin):
     """Rows that can be read again and again."""
 
-    def rows(
-        self,
-        model: Model,
-        columns: Sequence[str],
-        choices: Choices,
-        *,
-        y: str | None,
-        weights: str | None,
-        by: str | None,
-        checkpoint: Path | None,
-    ) -> Rows:
+    def rows(self, model: Model, choices: Choices, beside: NamedColumns, checkpoint: Path | None) -> Rows:
         from icefield.rows.stream import Stream
         from icefield.rows.stream_rows import StreamRows
 
-        stream = Stream(self, columns, choices.resources.memory)
-        return StreamRows(stream, model, choices, y=y, weights=weights, by=by, checkpoint=checkpoint)
+        stream = Stream(self, beside.with_those_of(model), choices.resources.memory)
+        return StreamRows(stream, model, choices, beside, checkpoint)
 
     @abstractmethod
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
@@ -118,7 +113,7 @@ def first_rows(source: Origin, names: Sequence[str]) -> Any:
     """The first rows of an origin, as an Arrow table."""
     found = source.first(names, LOOK)
     if not found.num_rows:
-        raise InputError(complaint("X", "has no rows", source.label))
+        raise InputError.about("X", "has no rows", source.label)
     return found
 
 
@@ -145,10 +140,19 @@ def as_wanted(batch: Any, wanted: Any) -> Any:
     return arrow.RecordBatch.from_arrays(arrays, names=wanted.names)
 
 
+def arrow_stream(schema: Any, parts: Iterable[Any]) -> Any:
+    """Tables or record batches as one buffer in Arrow's format for streams."""
+    into = library_named("pyarrow").BufferOutputStream()
+    with library_named("pyarrow.ipc").new_stream(into, schema) as writer:
+        for part in parts:
+            writer.write(part)
+    return into.getvalue()
+
+
 def unreadable(where: str, error: BaseException) -> InputError:
     """What to say when rows cannot be read; `where` names the file."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    return InputError(complaint("X", f"could not be read: {lines[0][:300]}", where))
+    return InputError.about("X", f"could not be read: {lines[0][:300]}", where)
 
 
 def common_type(kinds: Sequence[Any]) -> Any:
@@ -167,9 +171,8 @@ def common_type(kinds: Sequence[Any]) -> Any:
             return values
         return arrow.dictionary(arrow.int32(), values, ordered=all(k.ordered for k in known))
     try:
-        merged = arrow.unify_schemas(
-            [arrow.schema([("column", kind)]) for kind in known], promote_options="permissive"
-        )
+        schemas = [arrow.schema([("column", kind)]) for kind in known]
+        merged = arrow.unify_schemas(schemas, promote_options="permissive")
     except arrow.ArrowException:
         return None
     kind = merged.field(0).type

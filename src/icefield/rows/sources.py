@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError
 from icefield.rows.files import files_of, of_dataset
 from icefield.rows.lazy_frames import DuckDBSource, PolarsSource, ReaderSource
 from icefield.rows.source import Origin, Source
@@ -39,19 +39,12 @@ def source_of(data: Any, storage_options: Mapping[str, Any] | None = None) -> Or
     """
     if isinstance(data, Origin):
         return data
-    if isinstance(data, (str, os.PathLike)):
-        return source_at([os.fspath(data)], storage_options)
-    if isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
-        return source_at([os.fspath(one) for one in data], storage_options)
+    paths = data if isinstance(data, (list, tuple)) else [data]
+    if paths and all(isinstance(one, (str, os.PathLike)) for one in paths):
+        return source_at([os.fspath(one) for one in paths], storage_options)
     if storage_options is not None:
         # What they hold is not shown.
-        raise InputError(
-            complaint(
-                "storage_options",
-                f"are for a path or a URL, and X is a {type(data).__name__}",
-                hint="leave them out",
-            )
-        )
+        raise InputError.about("storage_options", f"are for a path or a URL, and X is a {type(data).__name__}", hint="leave them out")  # fmt: skip
     module = type(data).__module__.split(".")[0].lstrip("_")
     if module == "pyarrow":
         return _of_arrow(data)
@@ -76,16 +69,12 @@ def source_of(data: Any, storage_options: Mapping[str, Any] | None = None) -> Or
         if found is not None:
             return found
     if module in HAND_OVER:
-        raise InputTypeError(
-            complaint("X", "is lazy in a way that cannot be streamed", data, HAND_OVER[module])
-        )
+        raise InputTypeError.about("X", "is lazy in a way that cannot be streamed", data, HAND_OVER[module])
     if callable(data) and not hasattr(data, "__array__") and not hasattr(data, "columns"):
         return ReaderSource(f"the reader of {getattr(data, '__name__', type(data).__name__)}", data)
     if hasattr(data, "__next__") or type(data).__name__ == "DuckDBPyConnection":
-        raise InputTypeError(
-            complaint("X", "can be read only once, and rows are read several times", data,
-                      "pass a function that begins anew, X=lambda: pyarrow.RecordBatchReader.from_batches(schema, rows())")
-        )  # fmt: skip
+        raise InputTypeError.about("X", "can be read only once, and rows are read several times", data,
+                                   "pass a function that begins anew, X=lambda: pyarrow.RecordBatchReader.from_batches(schema, rows())")  # fmt: skip
     return None
 
 
@@ -106,8 +95,6 @@ def _of_arrow(data: Any) -> Source | None:
     if kind.endswith("Dataset"):
         return of_dataset(data)
     if kind in ("RecordBatchReader", "Scanner"):
-        raise InputTypeError(
-            complaint("X", "can be read only once, and rows are read several times", data,
-                      "pass a function that opens it, X=lambda: dataset.scanner().to_reader()")
-        )  # fmt: skip
+        raise InputTypeError.about("X", "can be read only once, and rows are read several times", data,
+                                   "pass a function that opens it, X=lambda: dataset.scanner().to_reader()")  # fmt: skip
     return None

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from icefield.data.columns import library_named
-from icefield.errors import IcefieldError, InputError, InputTypeError, MissingDependencyError, complaint
+from icefield.errors import IcefieldError, InputError, InputTypeError, MissingDependencyError
 from icefield.rows.secrets import Secrets
+from icefield.threads import in_daemon
 
 ANSWER_SECONDS = 25.0  # within which a store must answer when it is first asked
 BATCH_SECONDS = 120.0  # within which rows must come, of stores that know no limit of their own
@@ -102,16 +104,8 @@ class Store:
         """What a call to the store gives; of one elsewhere, an error that names `where` when that takes too long or fails."""
         if not self.is_remote:
             return function(*arguments)
-        return self.reached(where, in_time, ANSWER_SECONDS, where, function, *arguments)
-
-    def reached(self, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
-        """What a call to a store elsewhere gives; what its library raises becomes an error without credentials."""
-        try:
-            return function(*arguments)
-        except IcefieldError:
-            raise
-        except Exception as error:  # every library behind a file system has its own
-            raise not_reached(where, error, self.secrets) from None
+        with reaching(where, self.secrets):
+            return in_time(ANSWER_SECONDS, where, function, *arguments)
 
     def within(self, where: str, batches: Iterator[_T]) -> Iterator[_T]:
         """The same batches, each in time."""
@@ -142,7 +136,8 @@ class Store:
         elif folder:
             self.answer(shown, self.infos, [folder])  # says in time whether there is anybody
         selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
-        found = self.reached(shown, self.filesystem.get_file_info, selector)
+        with reaching(shown, self.secrets):
+            found = self.filesystem.get_file_info(selector)
         listed = [one.path for one in found if one.type == fs.FileType.File]
         if wild is not None:
             pattern = _glob_pattern(path)
@@ -169,48 +164,27 @@ def is_hidden(path: str) -> bool:
     >>> is_hidden("_delta_log/0.json"), is_hidden("2024/.tmp.parquet"), is_hidden("_day=3/part.parquet")
     (True, True, False)
     """
-    return any(
-        part.startswith((".", "_")) and "=" not in part
-        for part in path.replace(os.sep, "/").split("/")
-        if part
-    )
+    parts = path.replace(os.sep, "/").split("/")
+    return any(part.startswith((".", "_")) and "=" not in part for part in parts)
 
 
 def in_time(seconds: float, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
     """What a call gives; an error where it is not done in time, whatever it does then."""
-    found: list[tuple[bool, Any]] = []
-
-    def call() -> None:
-        try:
-            found.append((True, function(*arguments)))
-        except BaseException as error:  # raised where it is waited for
-            found.append((False, error))
-
-    # A daemon: who gave up waiting is not to wait at the end of the program either.
-    thread = threading.Thread(target=call, daemon=True, name="icefield store")
-    thread.start()
+    task, thread = in_daemon(function, *arguments, name="icefield store")
     thread.join(seconds)
-    if not found:
-        raise InputError(
-            complaint("X", f"lies in a store that did not answer within {seconds:.0f} seconds", where,
-                      "check the address, the network and storage_options (endpoint, region)")
-        )  # fmt: skip
-    is_done, result = found[0]
-    if not is_done:
-        raise result
-    return result
+    if thread.is_alive():
+        raise InputError.about("X", f"lies in a store that did not answer within {seconds:.0f} seconds", where,
+                               "check the address, the network and storage_options (endpoint, region)")  # fmt: skip
+    return task.result()
 
 
 # --- which store a text means --------------------------------------------------------------------
 
 
 def open_store(texts: Sequence[str], options: Mapping[str, Any] | None) -> tuple[Store, list[str]]:
-    """The store that URLs of one scheme lie in, and their paths there.
+    """The store that paths or URLs of one scheme lie in, and their paths there.
 
-    Parameters
-    ----------
-    texts : ``s3://``, ``gs://``, ``abfs://``, ``file://``, ``https://`` or any URL that fsspec knows
-    options : as pandas and polars take them; None for what the environment says
+    `options` are as pandas and polars take them; None for what the environment says.
     """
     check_options(options)
     given = dict(options or {})
@@ -219,31 +193,23 @@ def open_store(texts: Sequence[str], options: Mapping[str, Any] | None) -> tuple
     secrets = Secrets(given)
     schemes = list(dict.fromkeys(_scheme(text) for text in texts))
     if len(schemes) > 1:
-        raise InputError(
-            complaint("X", "names files of several stores", [secrets.masked(text) for text in texts[:4]],
-                      "make one Explainer for each")
-        )  # fmt: skip
+        raise InputError.about("X", "names files of several stores", [secrets.masked(text) for text in texts[:4]],
+                               "make one Explainer for each")  # fmt: skip
     scheme = schemes[0]
     shown = secrets.masked(texts[0])
     if scheme in ("file", "local", ""):
         local = [unquote(urlsplit(text).path) if is_url(text) else text for text in texts]
         if given:
-            raise InputError(complaint("storage_options", "are for stores elsewhere, and X is on this machine", sorted(given)))  # fmt: skip
+            raise InputError.about("storage_options", "are for stores elsewhere, and X is on this machine", sorted(given))  # fmt: skip
         return Store(library_named("pyarrow.fs").LocalFileSystem()), local
     known = NATIVE.get(scheme)
     if known is not None and "::" not in texts[0]:
         canonical = canonical_options(known, given)
         if canonical is not None:
             maker = {"s3": _s3, "gs": _gs, "abfs": _azure}[known]
-            return (
-                Store(
-                    maker(texts[0], canonical, shown),
-                    scheme,
-                    secrets,
-                    BATCH_SECONDS if known == "abfs" else None,
-                ),
-                [_native_path(text) for text in texts],
-            )
+            patience = BATCH_SECONDS if known == "abfs" else None
+            store = Store(maker(texts[0], canonical, shown), scheme, secrets, patience)
+            return store, [_native_path(text) for text in texts]
     return _by_fsspec(texts, scheme, given, secrets)
 
 
@@ -252,10 +218,8 @@ def check_options(options: Any) -> None:
     if options is None or (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
         return
     # What was given may hold a secret: its type says enough.
-    raise InputTypeError(
-        complaint("storage_options", f"must be a mapping of names to values, not {type(options).__name__}",
-                  hint='write storage_options={"key": ..., "secret": ...}')
-    )  # fmt: skip
+    raise InputTypeError.about("storage_options", f"must be a mapping of names to values, not {type(options).__name__}",
+                               hint='write storage_options={"key": ..., "secret": ...}')  # fmt: skip
 
 
 def canonical_options(store: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -311,23 +275,24 @@ def _native_path(text: str) -> str:
     return re.sub(r"^([^/@]+)@[^/]+", r"\1", text.split("://", 1)[1]).rstrip("/")
 
 
+def _some_of(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: options[name] for name in names if name in options}
+
+
 def _s3(url: str, options: dict[str, Any], shown: str) -> Any:
     fs = library_named("pyarrow.fs")
-    settings: dict[str, Any] = {name: options[name] for name in ("access_key", "secret_key", "session_token", "anonymous") if name in options}  # fmt: skip
-    endpoint = (
-        options.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    )
-    region = options.get("region") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    settings = _some_of(options, "access_key", "secret_key", "session_token", "anonymous")
+    told = os.environ.get
+    endpoint = options.get("endpoint") or told("AWS_ENDPOINT_URL_S3") or told("AWS_ENDPOINT_URL")
+    region = options.get("region") or told("AWS_REGION") or told("AWS_DEFAULT_REGION")
     if endpoint:
         parts = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
         settings |= {"endpoint_override": parts.netloc, "scheme": parts.scheme}
         region = region or "us-east-1"  # of which other servers know nothing
     elif not region:
         bucket = _native_path(url).split("/")[0]
-        try:
+        with reaching(shown, Secrets(options)):
             region = in_time(ANSWER_SECONDS, shown, fs.resolve_s3_region, bucket)
-        except OSError as error:
-            raise not_reached(shown, error, Secrets(options)) from None
     half = ANSWER_SECONDS / 2.5
     return fs.S3FileSystem(
         **settings, region=region, connect_timeout=half / 2, request_timeout=half,
@@ -337,12 +302,8 @@ def _s3(url: str, options: dict[str, Any], shown: str) -> Any:
 
 def _gs(_: str, options: dict[str, Any], __: str) -> Any:
     fs = library_named("pyarrow.fs")
-    settings: dict[str, Any] = {
-        name: options[name] for name in ("access_token", "project_id", "anonymous") if name in options
-    }
+    settings = _some_of(options, "access_token", "project_id", "anonymous")
     if "access_token" in settings:  # pyarrow asks until when it holds, and does not renew it
-        from datetime import UTC, datetime
-
         settings["credential_token_expiration"] = datetime.now(UTC) + timedelta(hours=1)
     if "endpoint" in options:
         parts = urlsplit(options["endpoint"])
@@ -355,13 +316,10 @@ def _azure(url: str, options: dict[str, Any], shown: str) -> Any:
     if not hasattr(fs, "AzureFileSystem"):
         raise MissingDependencyError(f"Reading {shown} needs a pyarrow with AzureFileSystem. Hint: pip install adlfs, or a newer pyarrow.")  # fmt: skip
     account = re.search(r"@([^./]+)", url.split("://", 1)[1].split("/")[0])
-    name = (
-        account[1] if account else options.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
-    )
+    told = options.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
+    name = account[1] if account else told
     if not name:
-        raise InputError(
-            complaint("storage_options", "must name the storage account", hint='write storage_options={"account_name": ...}, or abfs://container@account.dfs.core.windows.net/path')
-        )  # fmt: skip
+        raise InputError.about("storage_options", "must name the storage account", hint='write storage_options={"account_name": ...}, or abfs://container@account.dfs.core.windows.net/path')  # fmt: skip
     return fs.AzureFileSystem(**{**options, "account_name": name})
 
 
@@ -370,15 +328,11 @@ def _by_fsspec(texts: Sequence[str], scheme: str, options: dict[str, Any], secre
     try:
         import fsspec
     except ImportError:
-        raise MissingDependencyError(
-            f"Reading {shown} needs fsspec. Hint: pip install fsspec {FSSPEC_PACKAGE.get(scheme, '')}".rstrip()
-            + "."
-        ) from None
+        packages = f"fsspec {FSSPEC_PACKAGE.get(scheme, '')}".rstrip()
+        raise MissingDependencyError(f"Reading {shown} needs fsspec. Hint: pip install {packages}.") from None
     try:
-        opened = [
-            in_time(ANSWER_SECONDS, shown, lambda one: fsspec.core.url_to_fs(one, **options), text)
-            for text in texts
-        ]
+        reach = partial(fsspec.core.url_to_fs, **options)
+        opened = [in_time(ANSWER_SECONDS, shown, reach, text) for text in texts]
     except ImportError as error:
         package = FSSPEC_PACKAGE.get(scheme)
         hint = f"pip install {package}" if package else "install what it names"
@@ -391,6 +345,17 @@ def _by_fsspec(texts: Sequence[str], scheme: str, options: dict[str, Any], secre
     return Store(handler, scheme, secrets, BATCH_SECONDS), [path for _, path in opened]
 
 
+@contextmanager
+def reaching(where: str, secrets: Secrets) -> Iterator[None]:
+    """Have whatever a store's library raises become an error without credentials."""
+    try:
+        yield
+    except IcefieldError:
+        raise
+    except Exception as error:  # every library has its own
+        raise not_reached(where, error, secrets) from None
+
+
 def not_reached(where: str, error: BaseException, secrets: Secrets) -> InputError:
     """What to say when a store refuses or cannot be reached."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
@@ -398,13 +363,11 @@ def not_reached(where: str, error: BaseException, secrets: Secrets) -> InputErro
     hint = None
     if re.search(r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|Forbidden|denied|403|401|credential|InvalidAccessKey", text, re.IGNORECASE):  # fmt: skip
         hint = "check the credentials in storage_options, or in the environment"
-    return InputError(complaint("X", f"could not be read: {text}", where, hint))
+    return InputError.about("X", f"could not be read: {text}", where, hint)
 
 
 def _names_nothing(shown: str, problem: str | None = None) -> InputError:
-    return InputError(
-        complaint("X", problem or "names no file that exists", shown, "name a file, a folder or a glob such as s3://bucket/rows/*.parquet")
-    )  # fmt: skip
+    return InputError.about("X", problem or "names no file that exists", shown, "name a file, a folder or a glob such as s3://bucket/rows/*.parquet")  # fmt: skip
 
 
 def _glob_pattern(path: str) -> re.Pattern[str]:

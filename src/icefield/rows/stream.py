@@ -16,7 +16,7 @@ import numpy as np
 
 from icefield.counts import counted
 from icefield.data.columns import clean_dictionary, dictionary_array, dictionary_levels, library_named
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import InputError, did_you_mean
 from icefield.threads import Task, Workers
 
 MOST_ROWS, LEAST_ROWS = 131_072, 8_192
@@ -51,8 +51,8 @@ class Stream:
         known = source.schema.names
         for name in columns:
             if name not in known:
-                raise InputError(
-                    complaint("X", f"has no column {name!r}", source.label, did_you_mean(name, known))
+                raise InputError.about(
+                    "X", f"has no column {name!r}", source.label, did_you_mean(name, known)
                 )
         self.source, self.columns = source, tuple(columns)
         fitting = memory // BUDGET_SHARE // (VALUE_BYTES * max(1, len(columns)))
@@ -62,43 +62,43 @@ class Stream:
 
     def blocks(self, columns: Sequence[str] | None = None, skip: int = 0) -> Generator[ArrowRows]:
         """Blocks of rows from row `skip` on, with these columns (None: all), decoded in a thread of its own."""
+        return self._ahead(self._blocks(columns, skip))
+
+    def _blocks(self, columns: Sequence[str] | None, skip: int) -> Generator[ArrowRows]:
         wanted = self.columns if columns is None else tuple(columns)
         levels = {name: known for name, known in self.levels.items() if name in wanted}
-        return self._ahead(self._blocks(wanted, levels, skip))
+        return self.cut(self.source.batches(wanted, self.block_rows, skip), levels, skip)
 
-    def head(self, columns: Sequence[str] | None = None) -> ArrowRows:
+    def head(self) -> ArrowRows:
         """The first rows, before any pass."""
-        with closing(self._blocks(self.columns if columns is None else columns, self.levels, 0)) as blocks:
+        with closing(self._blocks(None, 0)) as blocks:
             for block in blocks:
                 return block
-        raise InputError(complaint("X", "has no rows", self.source.label))
+        raise InputError.about("X", "has no rows", self.source.label)
 
     def settle(self, n_rows: int) -> None:
         """Remember how many rows a whole pass saw; another number than before is an error."""
         with self._lock:
             if self.n_rows is not None and self.n_rows != n_rows:
-                raise InputError(
-                    complaint("X", f"gave {counted(n_rows)} rows in this pass and {counted(self.n_rows)} before: it must give the same rows every time",
-                              self.source.label)
-                )  # fmt: skip
+                raise InputError.about("X", f"gave {counted(n_rows)} rows in this pass and {counted(self.n_rows)} before: it must give the same rows every time",
+                                       self.source.label)  # fmt: skip
             self.n_rows = n_rows
+
+    @property
+    def listed(self) -> list[str]:
+        """The columns of a category type."""
+        types, schema = library_named("pyarrow").types, self.source.schema
+        return [name for name in self.columns if types.is_dictionary(schema.field(name).type)]
 
     @cached_property
     def levels(self) -> dict[str, list[Any]]:
         """The levels of every column of a category type, over all rows, in the order they are first listed."""
-        types, schema = library_named("pyarrow").types, self.source.schema
-        listed = [n for n in self.columns if types.is_dictionary(schema.field(n).type)]
-        found: dict[str, dict[Any, None]] = {name: {} for name in listed}
-        if listed:
-            for batch in self.source.batches(listed, self.block_rows):
-                for name in listed:
+        found: dict[str, dict[Any, None]] = {name: {} for name in self.listed}
+        if found:
+            for batch in self.source.batches(list(found), self.block_rows):
+                for name in found:
                     found[name].update(dict.fromkeys(dictionary_levels(_coded(batch.column(name)))))
         return {name: list(levels) for name, levels in found.items()}
-
-    def _blocks(
-        self, columns: Sequence[str], levels: dict[str, list[Any]], skip: int
-    ) -> Generator[ArrowRows]:
-        return self.cut(self.source.batches(columns, self.block_rows, skip), levels, skip)
 
     def cut(self, batches: Iterable[Any], levels: dict[str, list[Any]], start: int) -> Generator[ArrowRows]:
         """Batches as blocks of this stream; the first row is number `start`."""
@@ -130,12 +130,10 @@ class Stream:
             coded = clean_dictionary(_coded(batch.column(name)))
             place = {level: number for number, level in enumerate(known)}
             own = coded.dictionary.to_pylist()
-            if any(level not in place for level in own):
-                unknown = next(level for level in own if level not in place)
-                raise InputError(
-                    complaint("X", f"shows a level of {name!r} that it did not have before: it must give the same rows every time",
-                              unknown)
-                )  # fmt: skip
+            unknown = next((level for level in own if level not in place), ...)
+            if unknown is not ...:
+                raise InputError.about("X", f"shows a level of {name!r} that it did not have before: it must give the same rows every time",
+                                       unknown)  # fmt: skip
             codes = np.array([place[level] for level in own] + [-1], dtype=np.int64)
             at = coded.indices.cast(arrow.int64()).fill_null(len(own)).to_numpy(zero_copy_only=False)
             column = dictionary_array(codes[at], known, kind)

@@ -8,7 +8,7 @@ answer came about.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,10 +23,11 @@ from icefield.data.features import Feature
 from icefield.data.frame import Table
 from icefield.data.grid import Grid, specifications
 from icefield.data.groups import Groups
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.forest import CannotRead
 from icefield.models.across_rows import not_row_by_row
 from icefield.rows.block_reader import BlockReader, check_some_weight
+from icefield.rows.checkpoint import Checkpoint
 from icefield.rows.grouping import Grouping
 from icefield.rows.passes import run_pass
 from icefield.rows.quantile_refinement import exact_summaries
@@ -42,8 +43,7 @@ if TYPE_CHECKING:
 
     from icefield.core.engine import Choices
     from icefield.models.model import Model
-    from icefield.rows.checkpoint import Checkpoint
-    from icefield.rows.source import Origin
+    from icefield.rows.source import NamedColumns
 
 
 class StreamRows(Rows):
@@ -54,38 +54,32 @@ class StreamRows(Rows):
     stream : the rows, with all columns that are needed
     model : the model that will be asked about them
     choices : what may be used, and the seed of the sample; for rows elsewhere, the engine too
-    y, weights, by : columns of the stream, or None
+    beside : columns of the stream that hold targets, weights and groups
     checkpoint : the file in which long passes write their sums; None for none
     """
 
     resident = False
+    _sketching: Mapping[str, int] = {}  # what the first pass remembers of a column, if not the usual
 
     def __init__(
         self,
         stream: Stream,
         model: Model,
         choices: Choices,
-        *,
-        y: str | None = None,
-        weights: str | None = None,
-        by: str | None = None,
+        beside: NamedColumns,
         checkpoint: Path | None = None,
     ) -> None:
-        self._stream, self._model, self._choices = stream, model, choices
-        self._y, self._weights, self._by, self._resources = y, weights, by, choices.resources
-        self._checkpoint: Checkpoint | None = None
-        if checkpoint is not None:
-            from icefield.rows.checkpoint import Checkpoint
-
-            self._checkpoint = Checkpoint(checkpoint, stream, model, [by, weights])
+        self._stream, self._model, self._choices, self._resources = stream, model, choices, choices.resources
+        self._beside, self._weights, self._by = beside, beside.weights, beside.by
+        named = [beside.by, beside.weights]
+        self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint, stream, model, named)
         self.label = stream.source.label
         self._lock = threading.RLock()
         self._surveyed: Survey | None = None
 
     def __reduce__(self) -> Any:
         """To another process goes where the rows come from; they are read again there."""
-        named = {"y": self._y, "weights": self._weights, "by": self._by}
-        return _again, (self._stream.source, self._model, self._stream.columns, self._choices, named)
+        return self._stream.source.rows, (self._model, self._choices, self._beside, None)
 
     # --- without a pass ------------------------------------------------------------------------
 
@@ -102,17 +96,13 @@ class StreamRows(Rows):
         return self._surveyed is None and self._weights is None and self._by is None
 
     def grouped(self, by: Any) -> NoReturn:
-        raise InputError(
-            complaint("by", "of one question needs the rows in memory, and these are streamed", by,
-                      "give it to the Explainer: icefield.Explainer(model, X, by=...)")
-        )  # fmt: skip
+        raise InputError.about("by", "of one question needs the rows in memory, and these are streamed", by,
+                               "give it to the Explainer: icefield.Explainer(model, X, by=...)")  # fmt: skip
 
     def check_choice(self, rows: Any) -> None:
         if not isinstance(rows, (int, np.integer, np.ndarray)):
-            raise InputError(
-                complaint("rows", "must be a number of rows: the rows of a stream have no positions", rows,
-                          "write rows=1000 for a seeded sample")
-            )  # fmt: skip
+            raise InputError.about("rows", "must be a number of rows: the rows of a stream have no positions", rows,
+                                   "write rows=1000 for a seeded sample")  # fmt: skip
 
     def check_row_by_row(self, model: Model) -> None:
         if model.across_rows:
@@ -149,7 +139,7 @@ class StreamRows(Rows):
     @cached_property
     def sample(self) -> Block:
         table = self._drawn
-        groups, weights, y = self.groups, self._sample_statistics.weights, self._y
+        groups, weights, y = self.groups, self._sample_statistics.weights, self._beside.y
         codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
         observed = None if y is None else validate.observed(y, table)
         return Block(table, weights, codes, n_groups, self._copies, y=observed)
@@ -179,7 +169,7 @@ class StreamRows(Rows):
         """The rows of the sample."""
         drawn = self._survey.drawn()
         if drawn is None:
-            raise InputError(complaint("X", "has no rows", self.label))
+            raise InputError.about("X", "has no rows", self.label)
         return self._stream.source.table(drawn)
 
     @cached_property
@@ -219,11 +209,6 @@ class StreamRows(Rows):
         return self._resources.threads or available_processors()
 
     @property
-    def _sketching(self) -> dict[str, int]:
-        """How much of a column the first pass remembers, where it is not what `Survey` has by itself."""
-        return {}
-
-    @property
     def _survey(self) -> Survey:
         """What the first pass found; made when it is first asked for."""
         with self._lock:
@@ -252,9 +237,7 @@ class StreamRows(Rows):
                 return False
             try:
                 self._first_pass(also)
-            except (
-                CannotRead
-            ):  # a value among the rows that the engine does not know: counts are asked for again
+            except CannotRead:  # the engine does not know a value among the rows: counts are asked for again
                 self._first_pass([])
                 return False
             return bool(also)
@@ -289,9 +272,6 @@ class _FirstPass(PendingStatistics):
     def __init__(self, rows: StreamRows, requests: Sequence[GridRequest]) -> None:
         self._rows, self._requests = rows, requests
 
-    def __exit__(self, *_: object) -> None:
-        """Passes end by themselves."""
-
     def result(self, also: Sequence[Accumulator] = ()) -> tuple[StreamStatistics, bool]:
         is_counted = self._rows.survey_with(also)
         self._rows.refine(self._requests)
@@ -303,9 +283,3 @@ def _grids_in(asked: Any) -> Iterable[Any]:
     if isinstance(asked, dict):
         return asked.values()
     return asked if isinstance(asked, (list, tuple)) else [asked]
-
-
-def _again(
-    source: Origin, model: Model, columns: Sequence[str], choices: Choices, named: dict[str, str | None]
-) -> Rows:
-    return source.rows(model, columns, choices, **named, checkpoint=None)

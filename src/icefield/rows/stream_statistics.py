@@ -20,7 +20,7 @@ from icefield.data.distribution import Distribution, marginal_of
 from icefield.data.features import NO_LEVEL, Feature, check_levels, nearest_points
 from icefield.data.frame import Table
 from icefield.data.grid import NO_STEPS, Grid, Steps, grid_values, specifications
-from icefield.errors import InputTypeError, complaint
+from icefield.errors import InputTypeError
 from icefield.rows.column_sketch import of_values
 from icefield.rows.rank_sketch import Sketched
 from icefield.typing import Float
@@ -83,10 +83,8 @@ class SurveyedColumns:
         """A table of one column whose values stand for all rows of this one, a missing one last."""
         sketch = self._survey.sketches[name]
         if not sketch.ordered and sketch.overflowed:
-            raise InputTypeError(
-                complaint("features", "names a column of more levels than can be counted in a stream", name,
-                          "join rare levels, or drop the column")
-            )  # fmt: skip
+            raise InputTypeError.about("features", "names a column of more levels than can be counted in a stream", name,
+                                       "join rare levels, or drop the column")  # fmt: skip
         return self._as_table(name, sketch.values[0])
 
     def _as_table(self, name: str, values: Any) -> Table:
@@ -215,11 +213,9 @@ def is_sketched(wanted: Any, known: ColumnValues) -> bool:
     """Whether a grid's points depend on ranks that are only known up to an error."""
     if known.distinct or isinstance(wanted, bool) or (is_exact(wanted) and wanted.kind != "distinct"):
         return False
-    return (
-        wanted is None
-        or isinstance(wanted, (int, np.integer))
-        or (isinstance(wanted, Grid) and wanted.kind != "thresholds")
-    )
+    if isinstance(wanted, Grid):
+        return wanted.kind != "thresholds"
+    return wanted is None or isinstance(wanted, (int, np.integer))
 
 
 def _is_one(column: Column) -> NDArray[np.bool_]:

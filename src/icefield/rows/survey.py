@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.rows import Accumulator, Block, State
+from icefield.core.rows import Accumulator, Block, State, part_of
 from icefield.data.columns import library_named
 from icefield.rows.column_sketch import MOST_DISTINCT, ColumnSketch, from_ipc_bytes, ipc_bytes
 from icefield.sampling import COPIES_BELOW
@@ -99,13 +99,13 @@ class Survey(Accumulator):
     def _draw(self, block: Block) -> None:
         keys = _random_numbers(block.start, block.n_rows, self.seed)
         low = np.flatnonzero(keys <= self._limit)
-        if not len(low):
-            return
-        drawn = block.arrow.take(low)
-        arrow = library_named("pyarrow")
-        self._kept = drawn if self._kept is None else arrow.concat_tables([self._kept, drawn])
-        self._keys = np.concatenate([self._keys, keys[low]])
-        self._places = np.concatenate([self._places, block.start + low])
+        if len(low):
+            self._keep(block.arrow.take(low), keys[low], block.start + low)
+
+    def _keep(self, drawn: Any, keys: NDArray[np.uint64], places: NDArray[np.int64]) -> None:
+        tables = [drawn] if self._kept is None else [self._kept, drawn]
+        self._kept = library_named("pyarrow").concat_tables(tables)
+        self._keys, self._places = np.append(self._keys, keys), np.append(self._places, places)
         if len(self._keys) > 2 * self.rows:
             self._shrink()
 
@@ -134,14 +134,9 @@ class Survey(Accumulator):
     # --- being interrupted -----------------------------------------------------------------------
 
     def state(self) -> State:
-        found: State = {
-            "numbers": np.array(
-                [self.n_rows, self.largest_weight, self._smallest_weight, float(self._is_whole)]
-            ),
-            "keys": self._keys,
-            "places": self._places,
-            "limit": np.array([self._limit]),
-        }
+        numbers = [self.n_rows, self.largest_weight, self._smallest_weight, float(self._is_whole)]
+        found: State = {"numbers": np.array(numbers), "limit": np.array([self._limit])}
+        found |= {"keys": self._keys, "places": self._places}
         if self._kept is not None:
             found["kept"] = ipc_bytes(self._kept)
         for number, column in enumerate(self.sketches.values()):
@@ -155,8 +150,7 @@ class Survey(Accumulator):
         self._keys, self._places = state["keys"], state["places"]
         self._kept = from_ipc_bytes(state["kept"]) if "kept" in state else None
         for number, column in enumerate(self.sketches.values()):
-            prefix = f"column {number} "
-            column.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
+            column.restore(part_of(state, f"column {number} "))
 
     # --- parts of the rows that were looked at elsewhere -----------------------------------------
 
@@ -172,15 +166,9 @@ class Survey(Accumulator):
         self._smallest_weight = min(self._smallest_weight, smallest)
         self._is_whole = self._is_whole and bool(whole)
         if "kept" in state:
-            drawn, arrow = from_ipc_bytes(state["kept"]), library_named("pyarrow")
-            self._kept = drawn if self._kept is None else arrow.concat_tables([self._kept, drawn])
-            self._keys = np.concatenate([self._keys, state["keys"]])
-            self._places = np.concatenate([self._places, state["places"]])
-            if len(self._keys) > 2 * self.rows:
-                self._shrink()
+            self._keep(from_ipc_bytes(state["kept"]), state["keys"], state["places"])
         for number, column in enumerate(self.sketches.values()):
-            prefix = f"column {number} "
-            column.merge({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
+            column.merge(part_of(state, f"column {number} "))
 
 
 def _random_numbers(start: int, count: int, seed: int) -> NDArray[np.uint64]:

@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from icefield.data.columns import library_named
-from icefield.errors import IcefieldError, InputError, MissingDependencyError, complaint
+from icefield.errors import InputError, MissingDependencyError
 from icefield.rows import stores
 from icefield.rows.files import of_dataset
 from icefield.rows.secrets import Secrets
 from icefield.rows.source import Source, as_wanted, without_first
-from icefield.rows.stores import Store, in_time, is_url, not_reached, object_store_options, open_store
+from icefield.rows.stores import Store, in_time, is_url, object_store_options, open_store, reaching
 
 VERSION = re.compile(r"^(?P<folder>.+)@v(?P<version>\d+)$")
 LOG = "_delta_log"
@@ -62,16 +62,9 @@ def delta_at(where: str, version: int | None, options: Mapping[str, Any] | None)
             f"{shown} is a Delta table, and its files alone are not its rows. Hint: pip install 'icefield[delta]'."
         ) from None
     settings = object_store_options(where, options) if is_url(where) else None
-    try:
-        table = in_time(
-            stores.ANSWER_SECONDS,
-            shown,
-            lambda: deltalake.DeltaTable(where, version=version, storage_options=settings),
-        )
-    except IcefieldError:
-        raise
-    except Exception as error:  # the library has several families of them
-        raise not_reached(shown, error, secrets) from None
+    opened = partial(deltalake.DeltaTable, where, version=version, storage_options=settings)
+    with reaching(shown, secrets):
+        table = in_time(stores.ANSWER_SECONDS, shown, opened)
     return of_delta(table, shown, secrets)
 
 
@@ -84,10 +77,8 @@ def of_delta(table: Any, shown: str | None = None, secrets: Secrets | None = Non
     try:
         found = table.to_pyarrow_dataset()
     except Exception as error:  # features of the format that it cannot read
-        raise InputError(
-            complaint("X", f"is a Delta table that deltalake cannot read as files: {secrets.masked(str(error))[:300]}", where,
-                      "rewrite the table without deletion vectors and column mapping, or read it by its own engine and pass the frame")
-        ) from None  # fmt: skip
+        raise InputError.about("X", f"is a Delta table that deltalake cannot read as files: {secrets.masked(str(error))[:300]}", where,
+                               "rewrite the table without deletion vectors and column mapping, or read it by its own engine and pass the frame") from None  # fmt: skip
     scheme = where.split("://")[0] if is_url(where) and not where.startswith("file://") else ""
     store = Store(found.filesystem, scheme, secrets, stores.BATCH_SECONDS if scheme else None)
     identity = {"delta": str(table.metadata().id), "version": version}
@@ -109,13 +100,12 @@ class IcebergSource(Source):
         self._secrets = Secrets() if secrets is None else secrets
         snapshot = scan.snapshot()
         if snapshot is None:
-            raise InputError(complaint("X", "is an Iceberg table without a snapshot, so without rows", shown))
+            raise InputError.about("X", "is an Iceberg table without a snapshot, so without rows", shown)
         self._snapshot = int(snapshot.snapshot_id)
         self._scan = scan.update(snapshot_id=self._snapshot)
         self._uuid = str(scan.table_metadata.table_uuid)
-        where = self._secrets.masked(str(scan.table_metadata.location) if shown is None else shown)
-        self._where = where
-        self.label = f"the Iceberg table {where}, snapshot {self._snapshot}"
+        self._where = self._secrets.masked(str(scan.table_metadata.location) if shown is None else shown)
+        self.label = f"the Iceberg table {self._where}, snapshot {self._snapshot}"
 
     @cached_property
     def schema(self) -> Any:
@@ -135,23 +125,14 @@ class IcebergSource(Source):
             for batch in self._reader(columns):
                 yield as_wanted(batch.select(list(columns)), wanted)
 
-        try:
-            yield from without_first(
-                Store(None, "iceberg", patience=stores.BATCH_SECONDS).within(self._where, chosen()), skip
-            )
-        except IcefieldError:
-            raise
-        except Exception as error:  # of pyiceberg, of its file systems, of Arrow
-            raise not_reached(self._where, error, self._secrets) from None
+        store = Store(None, "iceberg", patience=stores.BATCH_SECONDS)
+        with reaching(self._where, self._secrets):
+            yield from without_first(store.within(self._where, chosen()), skip)
 
     def _reader(self, columns: Sequence[str] | None) -> Any:
         scan = self._scan if columns is None else self._scan.update(selected_fields=tuple(columns))
-        try:
+        with reaching(self._where, self._secrets):
             return in_time(stores.ANSWER_SECONDS, self._where, scan.to_arrow_batch_reader)
-        except IcefieldError:
-            raise
-        except Exception as error:
-            raise not_reached(self._where, error, self._secrets) from None
 
 
 def of_iceberg(data: Any) -> Source | None:
@@ -183,14 +164,9 @@ def _static_iceberg(where: str, options: Mapping[str, Any] | None) -> IcebergSou
             f"{shown} describes an Iceberg table, and its files alone are not its rows. Hint: pip install 'icefield[iceberg]'."
         ) from None
     stores.check_options(options)
-    try:
-        table = in_time(
-            stores.ANSWER_SECONDS, shown, StaticTable.from_metadata, where, _iceberg_options(options)
-        )
-    except IcefieldError:
-        raise
-    except Exception as error:
-        raise not_reached(shown, error, secrets) from None
+    with reaching(shown, secrets):
+        named = _iceberg_options(options)
+        table = in_time(stores.ANSWER_SECONDS, shown, StaticTable.from_metadata, where, named)
     return IcebergSource(table.scan(), re.sub(r"/metadata/[^/]+$", "", shown), secrets)
 
 

@@ -54,10 +54,8 @@ def rows_of(X: Any) -> Any:
         return X
     if hasattr(X, "__array__"):
         kind = f"{type(X).__module__.split('.')[0]} {type(X).__name__}"
-        raise InputTypeError(
-            complaint("X", f"must be a numpy array, a pandas frame, a sparse matrix or lists, got a {kind}",
-                      hint="icefield.Explainer takes polars and pyarrow as they are")
-        )  # fmt: skip
+        raise InputTypeError.about("X", f"must be a numpy array, a pandas frame, a sparse matrix or lists, got a {kind}",
+                                hint="icefield.Explainer takes polars and pyarrow as they are")  # fmt: skip
     return array_of_objects(X)
 
 
@@ -127,11 +125,9 @@ def method_of(
             f"Got {response_method}. Try method='brute'."
         )
     if (outputs := getattr(estimator, "n_outputs_", 1)) > 1:
-        raise InputError(
-            complaint("method", f"cannot be recursion (as 'auto' is here) for the {outputs} outputs of a "
-                      f"{type(estimator).__name__}: scikit-learn's mixes them up in one curve", method,
-                      hint="write method='brute', which gives a curve for each output")
-        )  # fmt: skip
+        raise InputError.about("method", f"cannot be recursion (as 'auto' is here) for the {outputs} outputs of a "
+                            f"{type(estimator).__name__}: scikit-learn's mixes them up in one curve", method,
+                            hint="write method='brute', which gives a curve for each output")  # fmt: skip
     return "recursion", "decision_function"
 
 

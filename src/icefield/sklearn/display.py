@@ -248,7 +248,7 @@ def _categorical(
         )
     drawn = {position for pair, flag in zip(pairs, flags) if any(flag) for position in pair}
     if drawn:
-        fewest = min(_n_categories(column_of(X, position)) for position in drawn)
+        fewest = min(len(set(np.asarray(column_of(X, position)).tolist())) for position in drawn)
         if grid_resolution < fewest:
             raise ValueError(
                 "The resolution of the computed grid is less than the minimum number of categories in the "
@@ -258,10 +258,6 @@ def _categorical(
     if any(any(flag) and kind != "average" for flag, kind in zip(flags, kinds)):
         raise ValueError("It is not possible to display individual effects for categorical features.")
     return flags
-
-
-def _n_categories(column: Any) -> int:
-    return len(set(np.asarray(column).tolist()))
 
 
 def _deciles(

@@ -20,7 +20,7 @@ from icefield.core.question import Answer, Question, Resources
 from icefield.core.rows import Block
 from icefield.data.frame import Table, table_of
 from icefield.errors import EngineError
-from icefield.forest import CannotRead, TreeModel
+from icefield.forest import CannotRead
 from icefield.libraries.sklearn.nesting import core, is_pipeline, unwrapped
 from icefield.models.model import Model, settled_model
 from icefield.models.tree_reading import read_trees, tree_scale
@@ -102,13 +102,16 @@ def tree_answer(model: Model, question: Question, sample: Block, resources: Reso
         return None
     size = size_of(model.native)
     each_built = question.rows is not None or model.kind != "regressor"
-    way = _way(model, sample.table)
+    way = "array" if sample.table.library == "numpy" else "frame"
+    way = "pipeline" if is_pipeline(unwrapped(model.native)) else way
     pays = partial(brute_pays, predictions=predictions, each_built=each_built, way=way)
     if predictions < WORTH_READING if size is None else not pays(size):
         return None
     try:
         trees, _ = read_trees(whole, sample.table)
-        if trees is None or (size is None and not pays(_read_size(trees))):
+        if trees is None:
+            return None
+        if size is None and not pays(Size(trees.forest.tree_root.size, trees.forest.node_left.size)):
             return None
         from icefield.engines.trees import TreesEngine
 
@@ -119,16 +122,6 @@ def tree_answer(model: Model, question: Question, sample: Block, resources: Reso
         # Values the trees cannot take (what the model says to them is the caller's to see), or the
         # same column twice among the moving ones.
         return None
-
-
-def _way(model: Model, table: Table) -> str:
-    if is_pipeline(unwrapped(model.native)):
-        return "pipeline"
-    return "array" if table.library == "numpy" else "frame"
-
-
-def _read_size(trees: TreeModel) -> Size:
-    return Size(trees.forest.tree_root.size, trees.forest.node_left.size)
 
 
 def _with_the_trees_outputs(model: Model, table: Table) -> Model | None:

@@ -27,7 +27,7 @@ from sklearn.utils.extmath import cartesian
 
 from icefield.core.question import Axis
 from icefield.data.frame import Table, table_of
-from icefield.errors import EngineError, InputError, complaint
+from icefield.errors import EngineError, InputError
 from icefield.forest import CannotRead, TreeModel, self_check
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 from icefield.sklearn.exact import recursion_pays, size_of
@@ -56,8 +56,8 @@ def training_dependence(
             return _from_trees(estimator, X, positions, values)
         except (CannotRead, EngineError, ValueError) as reason:
             if ours_only:
-                raise InputError(
-                    complaint("method", f"cannot be 'recursion' here: {reason}", hint="write method='brute'")
+                raise InputError.about(
+                    "method", f"cannot be 'recursion' here: {reason}", hint="write method='brute'"
                 ) from reason
     assert walk is not None
     average = walk(cartesian(list(values)), np.asarray(positions, dtype=np.intp))
@@ -71,22 +71,19 @@ def _misread(estimator: Any, positions: Sequence[int], values: Sequence[NDArray[
         return None
     if isinstance(estimator, HIST_BOOSTING):
         categories = estimator.is_categorical_
-        if categories is not None and any(
-            categories[p] or _place_in_trees(categories, p) != p for p in positions
-        ):
-            return (
-                "does not follow splits on categories and takes the columns of a HistGradientBoosting model "
-                "with categorical features for one another"
-            )
+        if categories is not None:
+            order = [
+                *np.flatnonzero(categories),
+                *np.flatnonzero(~categories),
+            ]  # in which the trees have the columns
+            if any(categories[p] or order[p] != p for p in positions):
+                return (
+                    "does not follow splits on categories and takes the columns of a HistGradientBoosting model "
+                    "with categorical features for one another"
+                )
     if any(v.dtype.kind == "f" and np.isnan(v).any() for v in values):
         return "sends a missing value right at every split, whatever the model learnt"
     return None
-
-
-def _place_in_trees(categories: NDArray[np.bool_], position: int) -> int:
-    """HistGradientBoosting puts its categorical columns first."""
-    order = [*np.flatnonzero(categories), *np.flatnonzero(~categories)]
-    return order.index(position)
 
 
 def _left_to_scikit_learn(estimator: Any) -> bool:

@@ -22,7 +22,7 @@ from icefield.core.question import Axis, Question, Resources
 from icefield.core.rows import Block
 from icefield.data.frame import Table, table_of
 from icefield.engines.brute.engine import BruteEngine
-from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, did_you_mean
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
 from icefield.libraries.sklearn.threads import gains_by_threads
@@ -164,7 +164,5 @@ def check_levels(dtype: Any, name: Any, values: NDArray[Any]) -> None:
         return
     for value in values.tolist():
         if value not in levels:
-            raise InputTypeError(
-                complaint("custom_values", f"holds a value that is no category of column {name!r}", value,
-                          did_you_mean(value, levels))
-            )  # fmt: skip
+            raise InputTypeError.about("custom_values", f"holds a value that is no category of column {name!r}", value,
+                                    did_you_mean(value, levels))  # fmt: skip

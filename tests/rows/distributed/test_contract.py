@@ -63,14 +63,13 @@ class Parts(Backend):
         levels = {name: list(dict.fromkeys(v for _, own in seen for v in own[name])) for name in listed}
         return Census(tuple(rows for rows, _ in seen), sum(rows for rows, _ in seen), levels)
 
-    def outcomes(self, model: Any, task: Any, columns: Any, all_columns: Any, progress: Any) -> Any:
-        ways = model.way, task.way
-        found = [worker.worked(*ways, n, part.to_batches()) for n, part in enumerate(self.parts)]
+    def outcomes(self, model: Any, task: Any, columns: Any, progress: Any) -> Any:
+        found = [worker.worked(model, task, n, part.to_batches()) for n, part in enumerate(self.parts)]
         self.sent = [len(one.packed()) for one in found]
         self.largest.append(max(self.sent))
         size = self._merged_by
         while size > 1 and len(found) > size:
-            found = [worker.united(*ways, found[at : at + size]) for at in range(0, len(found), size)]
+            found = [worker.united(model, task, found[at : at + size]) for at in range(0, len(found), size)]
         self.merged = [len(one.packed()) for one in found]
         return [Outcome.unpacked(one.packed()) for one in self._deliver(found)]
 

@@ -8,10 +8,10 @@ import pytest
 
 from icefield.errors import ModelError
 from icefield.rows.distributed.partition_result import Outcome
-from icefield.rows.distributed.spark_transforms import ANSWER, Answers, AskedInSpark, rows_asked
+from icefield.rows.distributed.spark_transforms import ANSWER, Answers, StandIn, rows_asked
 
 FORM = pa.schema([("a", pa.float64()), ("k", pa.int64())])
-asked = AskedInSpark(2)
+asked = StandIn()
 
 
 def batches(sizes=(3, 0, 5, 2)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.explore.answers.shown_feature import ShownFeature
 from icefield.explore.asked import Asked
@@ -14,10 +13,11 @@ from icefield.explore.rules import condition_words, in_words
 from icefield.explore.slots import Parts
 
 WANTED = ("curve", "curves", "band", "plane", "summary")
+FOLLOWING = ("curve", "bars", *WANTED[1:])  # the shown curve is what the reader looks at while a brush moves
 
 
 def filtered(asked: Asked) -> Parts:
-    """A filter: its count and the shown curve first, then all curves, bands, plane and summary."""
+    """A filter: its count and the shown curve first, then histograms, all curves, bands, plane and summary."""
     own, view, rule = asked.controller, asked.view, asked.rule()
     feature = asked.feature()
     wanted = asked.message.get("want", list(WANTED))
@@ -26,28 +26,26 @@ def filtered(asked: Asked) -> Parts:
     kept = asked.kept(rule)
     positions = None if kept is None else np.flatnonzero(kept)
     count = own.study.sample.n_rows if positions is None else len(positions)
-    parts = 1 + len(wanted)
     weights = own.study.sample.weights
+    named = [part for part in FOLLOWING if part in wanted or part == "bars"] if count else ["bars"]
     head: dict[str, Any] = {
-        "part": "count", "of": parts, "done": parts == 1 or not count, "rows": count,
+        "part": "count", "of": 1 + len(named), "done": False, "rows": count,
         "words": in_words(rule, own.columns), "conditions": [condition_words(one, own.columns) for one in rule],
         "weight": float(count if weights is None else (weights if kept is None else weights[kept]).sum()),
     }  # fmt: skip
-    arrays: dict[str, tuple[str, NDArray[Any]]] = {"bars": ("f8", own.data.histograms.counts(kept))}
-    if own.data.shows_rows:
-        arrays["kept"] = (
-            "u1",
-            np.ones(len(own.data.sampled), bool) if kept is None else kept[own.data.sampled],
-        )
     if not count:
         head["empty"] = _which_to_drop(asked, rule)
-    yield AnswerPart(head, arrays)
-    if not count:
-        return
+    shown = {}
+    if own.data.shows_rows:
+        sampled = own.data.sampled
+        shown["kept"] = ("u1", np.ones(len(sampled), bool) if kept is None else kept[sampled])
+    yield AnswerPart(head, shown)
     show = ShownFeature(own, view, feature, positions)
-    for place, part in enumerate((w for w in WANTED if w in wanted), 2):
-        head = {"part": part, "of": parts, "rows": count, "done": place == parts}
-        if part == "curves":
+    for place, part in enumerate(named, 2):
+        head = {"part": part, "of": 1 + len(named), "rows": count, "done": place == 1 + len(named)}
+        if part == "bars":
+            yield AnswerPart(head, {"bars": ("f8", own.data.histograms.counts(kept))})
+        elif part == "curves":
             yield AnswerPart(head, {"y": ("f8", own.curves(view, positions))})
         else:
             made = {"curve": show.curve, "band": show.band, "plane": show.plane, "summary": show.summary}

@@ -1,8 +1,8 @@
 """Rows on a cluster: Spark, Dask and Ray frames, worked on where they lie.
 
-One plan (model, grids, program) goes out, every partition gives back counts and moments, and these merge. The same collectors
-that add up a stream's blocks add up a partition's; `distributed_source` recognises frames by the module of their type, and
-imports nothing of an engine that the caller has not imported already.
+One plan (model, grids, program) goes out, every partition gives back counts and moments, and these merge. The accumulators that
+add up a stream's blocks add up a partition's. Frames are recognised by the module of their type: nothing is imported of an engine
+that the caller has not imported already.
 """
 
 from __future__ import annotations

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from icefield.data.columns import library_named
 from icefield.progress import Progress
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
-from icefield.rows.source import Origin
+from icefield.rows.source import NamedColumns, Origin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,44 +58,38 @@ class Census:
 class Backend(Origin):
     """A distributed frame."""
 
+    pickler = "cloudpickle"  # the module that pickles as the engine does
+    _head: Any  # some of its first rows, as an Arrow table
+
+    @property
+    def schema(self) -> Any:
+        return self._head.schema.remove_metadata()
+
+    def first(self, columns: Sequence[str], rows: int) -> Any:
+        return self._head.select(list(columns)).slice(0, rows)
+
     @abstractmethod
     def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         """How many rows there are, and the levels of the columns `listed`; `columns` are those of all passes."""
 
     @abstractmethod
     def outcomes(
-        self,
-        model: Broadcast,
-        task: Broadcast,
-        columns: Sequence[str],
-        all_columns: Sequence[str],
-        progress: Progress,
+        self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
         """What a pass finds, partition by partition or several together; whatever ends it early ends it on the cluster."""
 
-    @abstractmethod
     def dumps(self, thing: Any) -> bytes:
-        """Pickle, as the engine does."""
+        return bytes(library_named(self.pickler).dumps(thing))
 
     def travelling(self, model: Model) -> Model:
         """What workers are sent in a model's place; the model itself, unless the frame's engine has another way to ask it."""
         return model
 
-    def rows(
-        self,
-        model: Model,
-        columns: Sequence[str],
-        choices: Choices,
-        *,
-        y: str | None,
-        weights: str | None,
-        by: str | None,
-        checkpoint: Path | None,
-    ) -> Rows:
+    def rows(self, model: Model, choices: Choices, beside: NamedColumns, checkpoint: Path | None) -> Rows:
         from icefield.rows.distributed.distributed_rows import DistributedRows, PartitionStream
 
-        stream = PartitionStream(self, columns, choices.resources.memory)
-        return DistributedRows(stream, model, choices, y=y, weights=weights, by=by, checkpoint=checkpoint)
+        stream = PartitionStream(self, beside.with_those_of(model), choices.resources.memory)
+        return DistributedRows(stream, model, choices, beside, checkpoint)
 
     def where(self, number: int) -> str:
         """A partition, for messages."""

@@ -12,15 +12,15 @@ import importlib
 import io
 import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from icefield import __version__
 from icefield.core.rows import Accumulator
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -31,20 +31,27 @@ if TYPE_CHECKING:
 PROBED = 50  # rows a worker's model is tried at, against the answers it gave before
 
 
-@dataclass(frozen=True, eq=False)
+class Sent(Protocol):
+    """What workers were sent: its name, and its bytes, which are only fetched where the name is new."""
+
+    name: str
+
+    def fetch(self) -> bytes: ...
+
+
+@dataclass(eq=False)
 class Broadcast:
     """Bytes that are sent once to each worker, with their name."""
 
+    name: str
     content: bytes
 
-    @property
-    def name(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()[:32]
+    @classmethod
+    def of(cls, content: bytes) -> Broadcast:
+        return cls(hashlib.sha256(content).hexdigest()[:32], content)
 
-    @property
-    def way(self) -> tuple[str, Callable[[], bytes]]:
-        """The name, and what is called where it is new."""
-        return self.name, lambda: self.content
+    def fetch(self) -> bytes:
+        return self.content
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,19 +94,17 @@ def packed_model(model: Model, choices: Choices, head: Any, probed: Float | None
         "probed": probed,
     }
     try:
-        return Broadcast(dumps(chosen))
+        return Broadcast.of(dumps(chosen))
     except InputError:  # of a model that says itself why it stays
         raise
     except Exception as error:
-        raise InputError(
-            complaint("model", f"cannot be pickled, and so not be sent to the workers ({type(error).__name__}: {error})", model.native,
-                      "leave out what it holds of locks, connections and open files, or stream the rows to this machine as Parquet")
-        ) from error  # fmt: skip
+        raise InputError.about("model", f"cannot be pickled, and so not be sent to the workers ({type(error).__name__}: {error})", model.native,
+                               "leave out what it holds of locks, connections and open files, or stream the rows to this machine as Parquet") from error  # fmt: skip
 
 
 def packed_pass(plan: Pass, known: dict[str, str]) -> Broadcast:
     """A pass; versions can be read without anything that depends on them."""
-    return Broadcast(pickle.dumps({"versions": known, "pass": pickle.dumps(plan)}))
+    return Broadcast.of(pickle.dumps({"versions": known, "pass": pickle.dumps(plan)}))
 
 
 class _Sender(pickle.Pickler):
@@ -141,8 +146,3 @@ def version_here(library: str) -> str:
         return str(getattr(importlib.import_module(library), "__version__", "unknown"))
     except ImportError:
         return "not installed"
-
-
-def probed_alike(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
-    """Whether a model answers here as it did there; libraries add up in other orders on other processors."""
-    return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-6, atol=1e-9, equal_nan=True))

@@ -12,18 +12,18 @@ import sys
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import Any
 
 from icefield.data.columns import library_named
-from icefield.errors import ClusterError, InputError, complaint, statement
+from icefield.errors import ClusterError, InputError
 from icefield.progress import Progress
-from icefield.rows.distributed import worker
+from icefield.rows.distributed import polling, worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
-from icefield.rows.distributed.polling import FAREWELL, LOOK_EVERY, PATIENCE, Lifeline, show, waited, within
+from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, watched, within
 from icefield.threads import available_processors
 
 NEW_WORKERS = 15.0  # seconds until a lost worker is replaced
@@ -71,16 +71,10 @@ class DaskOrigin(Backend):
     def schema(self) -> Any:
         names = [name for name in self._frame.columns if not isinstance(name, str)]
         if names:
-            raise InputError(
-                complaint("X", "must have texts as names of its columns", names[0], "rename the columns")
+            raise InputError.about(
+                "X", "must have texts as names of its columns", names[0], "rename the columns"
             )
-        return self._head.schema.remove_metadata()
-
-    def first(self, columns: Sequence[str], rows: int) -> Any:
-        return self._head.select(list(columns)).slice(0, rows)
-
-    def dumps(self, thing: Any) -> bytes:
-        return bytes(library_named("cloudpickle").dumps(thing))
+        return super().schema
 
     def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         unknown = [name for name in listed if not self._frame[name].cat.known]
@@ -92,12 +86,8 @@ class DaskOrigin(Backend):
         looked = [range(n, min(n + several, len(parts))) for n in range(0, len(parts), several)]
         tasks = [delayed(_look, pure=False)([parts[n] for n in own], unknown) for own in looked]
         found = [one for some in self._computed(tasks, looked) for one in some]
-        levels = {
-            name: list(dict.fromkeys(level for _, own in found for level in own[name]))
-            if name in unknown
-            else self._frame[name].cat.categories.tolist()
-            for name in listed
-        }
+        levels = {name: self._frame[name].cat.categories.tolist() for name in listed if name not in unknown}
+        levels |= {name: list(dict.fromkeys(v for _, own in found for v in own[name])) for name in unknown}
         sizes = tuple(rows for rows, _ in found)
         self._tasks = _neighbours(sizes, tasks_for(sum(sizes), len(sizes), slots))
         return Census(tuple(sum(sizes[n] for n in own) for own in self._tasks), sum(sizes), levels)
@@ -116,19 +106,14 @@ class DaskOrigin(Backend):
                 return list(_gathered(client, futures, futures, Progress("", None), "", numbers, self.label))
             except _Lost as lost:
                 if tried == TRIES:
-                    raise ClusterError(
-                        statement(f"Reading {lost} of {self.label} failed: its workers were lost.")
+                    raise ClusterError.saying(
+                        f"Reading {lost} of {self.label} failed: its workers were lost."
                     ) from lost
                 log.warning("Workers were lost with %s of %s: it is read again.", lost, self.label)
         return []
 
     def outcomes(
-        self,
-        model: Broadcast,
-        task: Broadcast,
-        columns: Sequence[str],
-        all_columns: Sequence[str],
-        progress: Progress,
+        self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
         single = self._frame[list(columns)].to_delayed(optimize_graph=True)
         parts = [[single[number] for number in own] for own in self._tasks]
@@ -142,10 +127,8 @@ class DaskOrigin(Backend):
                 return
             except _Lost as lost:
                 if tried == TRIES:
-                    raise ClusterError(
-                        statement(f"Work on {lost} of {self.label} failed: its workers were lost {TRIES} times, with all that they held.",
-                                  "see what ends them: memory, for one")
-                    ) from lost  # fmt: skip
+                    raise ClusterError.saying(f"Work on {lost} of {self.label} failed: its workers were lost {TRIES} times, with all that they held.",
+                                              "see what ends them: memory, for one") from lost  # fmt: skip
                 log.warning("Workers were lost with %s of %s: the pass begins anew.", lost, self.label)
                 self._scattered.clear()
                 within(lambda: client.wait_for_workers(1, timeout=NEW_WORKERS), NEW_WORKERS)
@@ -154,9 +137,9 @@ class DaskOrigin(Backend):
         self, parts: Sequence[Any], model: Broadcast, task: Broadcast, progress: Progress
     ) -> list[Outcome]:
         dask, job = library_named("dask"), uuid.uuid4().hex
-        delayed, sent = dask.delayed, (_Here(model.name, model.content), _Here(task.name, task.content))
+        delayed = dask.delayed
         leaves = [
-            delayed(_work, pure=False)(part, *sent, number, job, dask_key_name=f"{job}-{number}")
+            delayed(_work, pure=False)(part, model, task, number, job, dask_key_name=f"{job}-{number}")
             for number, part in enumerate(parts)
         ]
         done: list[str] = []
@@ -166,18 +149,17 @@ class DaskOrigin(Backend):
                 if str(key).startswith(job):
                     done.append(str(key))
 
-        merging = delayed(_join, pure=False)
-        tops = _tree(leaves, lambda group: merging(group, *sent))
+        merging = delayed(worker.united, pure=False)
+        tops = _tree(leaves, lambda group: merging(model, task, group))
 
         def work() -> list[Outcome]:
             with Seen():
                 return list(dask.compute(*tops, scheduler="threads"))
 
-        return waited(
-            work,
-            look=lambda: show(progress, len(done), len(parts)),
-            cancel=lambda: worker.stop(job),
-        )
+        def look() -> None:
+            show(progress, len(done), len(parts))
+
+        return waited(work, look=look, cancel=lambda: worker.stop(job))
 
     def _on_workers(
         self, client: Any, parts: Sequence[Any], model: Broadcast, task: Broadcast, progress: Progress
@@ -187,21 +169,11 @@ class DaskOrigin(Backend):
         if known not in self._scattered or self._scattered[known].status != "finished":
             self._scattered[known] = _scattered(client, model, self._tasks)
         sent = self._scattered[known], _scattered(client, task, self._tasks)
-        leaves = client.compute(
-            [
-                delayed(_work, pure=False)(
-                    part, delayed(_Here)(model.name, sent[0]), delayed(_Here)(task.name, sent[1]), number, job
-                )
-                for number, part in enumerate(parts)
-            ],
-            retries=RETRIES,
-        )
-        tops = _tree(
-            leaves,
-            lambda group: client.submit(
-                _join_sent, group, model.name, sent[0], task.name, sent[1], pure=False
-            ),
-        )
+        named = [delayed(Broadcast)(one.name, content) for one, content in zip((model, task), sent)]
+        tasks = [delayed(_work, pure=False)(part, *named, number, job) for number, part in enumerate(parts)]
+        leaves = client.compute(tasks, retries=RETRIES)
+        names = (model.name, task.name)
+        tops = _tree(leaves, lambda group: client.submit(_joined, group, names, *sent, pure=False))
         try:
             yield from _gathered(client, tops, leaves, progress, job, self._tasks, self.label)
         finally:
@@ -214,34 +186,18 @@ def _said(own: range) -> str:
 
 def _scattered(client: Any, parcel: Broadcast, tasks: Sequence[range]) -> Any:
     """A broadcast object on one worker, from which the others take it once, within a time limit."""
-    until = time.monotonic() + PATIENCE
-    with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
+    until = time.monotonic() + polling.PATIENCE
 
-        def look() -> None:
-            lifeline.check()
-            if time.monotonic() > until:
-                raise _lost(client, tasks)
+    def look() -> None:
+        if time.monotonic() > until:
+            raise _lost(client, tasks)
 
-        try:
-            return waited(
-                # To one worker: the scheduler's own broadcast would wait for ever, and all after it, for one that was lost.
-                lambda: client.scatter(parcel.content, hash=False),
-                look=look,
-                cancel=lambda: None,
-            )
-        except OSError as error:  # a worker was lost while this was on its way to it
-            raise _lost(client, tasks) from error
-
-
-class _Here:
-    """A broadcast object on a worker: its name and bytes."""
-
-    def __init__(self, name: str, content: bytes) -> None:
-        self.name, self.content = name, content
-
-    @property
-    def sent(self) -> tuple[str, worker.Fetch]:
-        return self.name, lambda: self.content
+    try:
+        # To one worker: the scheduler's own broadcast would wait for ever, and all after it, for one that was lost.
+        sending = partial(client.scatter, parcel.content, hash=False)
+        return watched(sending, partial(_alive, client), "The Dask cluster", look)
+    except OSError as error:  # a worker was lost while this was on its way to it
+        raise _lost(client, tasks) from error
 
 
 def _client() -> Any:
@@ -280,17 +236,13 @@ def _look(parts: Sequence[Any], listed: Sequence[str]) -> list[tuple[int, dict[s
     return [worker.looked(_arrow(part).to_batches(), listed) if listed else (len(part), {}) for part in parts]
 
 
-def _work(parts: Sequence[Any], model: _Here, task: _Here, number: int, job: str) -> Outcome:
+def _work(parts: Sequence[Any], model: Broadcast, task: Broadcast, number: int, job: str) -> Outcome:
     batches = (batch for part in parts for batch in _arrow(part).to_batches())
-    return worker.worked(model.sent, task.sent, number, batches, job)
+    return worker.worked(model, task, number, batches, job)
 
 
-def _join(outcomes: Sequence[Outcome], model: _Here, task: _Here) -> Outcome:
-    return worker.united(model.sent, task.sent, outcomes)
-
-
-def _join_sent(outcomes: Sequence[Outcome], name: str, model: bytes, task_name: str, task: bytes) -> Outcome:
-    return worker.united((name, lambda: model), (task_name, lambda: task), outcomes)
+def _joined(outcomes: Sequence[Outcome], names: tuple[str, str], model: bytes, task: bytes) -> Outcome:
+    return worker.united(Broadcast(names[0], model), Broadcast(names[1], task), outcomes)
 
 
 def _tree(leaves: Sequence[Any], merge: Any) -> list[Any]:
@@ -351,7 +303,7 @@ def _gathered(
     try:
         with Lifeline(watch.alive, "The Dask cluster") as lifeline:
             while waiting:
-                time.sleep(LOOK_EVERY / 2)
+                time.sleep(polling.LOOK_EVERY / 2)
                 look()
                 waiting = [future for future in waiting if not future.done()]
                 done = [future.done() for future in running]  # there may be thousands: each is looked at once
@@ -384,9 +336,7 @@ def _lost(client: Any, left: Sequence[range]) -> Exception:
     `left` are the partitions that are not done.
     """
     if client.status != "running":
-        return ClusterError(
-            statement("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")
-        )  # fmt: skip
+        return ClusterError.saying("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")  # fmt: skip
     numbers = [str(number) for own in left for number in own]
     return _Lost(f"partition {', '.join(numbers[:5])}" if left else "the sums")
 
@@ -399,4 +349,4 @@ def _error(client: Any, future: Any, leaves: Sequence[Any], tasks: Sequence[rang
     failed = next((own for own, leaf in zip(tasks, leaves) if leaf.status == "error"), None)
     which = label if failed is None else f"{_said(failed)} of {label}"
     text = " ".join(f"{type(error).__name__}: {error}".split())[:600]
-    return ClusterError(statement(f"Work on {which} failed: {text}."))
+    return ClusterError.saying(f"Work on {which} failed: {text}.")

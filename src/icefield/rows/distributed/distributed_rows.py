@@ -5,26 +5,19 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, cast
 
 from icefield.core.rows import Accumulator
 from icefield.data.columns import library_named
-from icefield.errors import InputError, VersionWarning, complaint
+from icefield.errors import InputError, VersionWarning
 from icefield.progress import Progress
 from icefield.rows.block_reader import BlockReader
+from icefield.rows.distributed import broadcast
 from icefield.rows.distributed.backend import Backend, Census
-from icefield.rows.distributed.broadcast import (
-    PROBED,
-    Broadcast,
-    Pass,
-    packed_accumulators,
-    packed_model,
-    packed_pass,
-    versions_of,
-)
+from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import check_parts, merged
 from icefield.rows.passes import needed_columns
 from icefield.rows.source import LOOK
@@ -42,33 +35,25 @@ class PartitionStream(Stream):
     @cached_property
     def census(self) -> Census:
         """Sizes and levels, from one look at all partitions."""
-        types, schema = library_named("pyarrow").types, self.source.schema
-        found = self.backend.census(
-            self.columns, [n for n in self.columns if types.is_dictionary(schema.field(n).type)]
-        )
+        found = self.backend.census(self.columns, self.listed)
         if not found.rows:
-            raise InputError(complaint("X", "has no rows", self.source.label))
+            raise InputError.about("X", "has no rows", self.source.label)
         self.settle(found.rows)
         return found
 
     @cached_property
     def levels(self) -> dict[str, list[Any]]:
-        types, schema = library_named("pyarrow").types, self.source.schema
-        if not any(types.is_dictionary(schema.field(name).type) for name in self.columns):
-            return {}  # no look is needed before the first question
-        return self.census.levels
+        return self.census.levels if self.listed else {}  # no look is needed before the first question
 
     @cached_property
     def _head_rows(self) -> Any:
         rows = self.source.first(self.columns, LOOK)
         if not rows.num_rows:
-            raise InputError(complaint("X", "has no rows", self.source.label))
+            raise InputError.about("X", "has no rows", self.source.label)
         return rows
 
-    def head(self, columns: Sequence[str] | None = None) -> ArrowRows:
-        wanted = list(self.columns if columns is None else columns)
-        levels = {name: known for name, known in self.levels.items() if name in wanted}
-        return next(self.cut(self._head_rows.select(wanted).to_batches(), levels, 0))
+    def head(self) -> ArrowRows:
+        return next(self.cut(self._head_rows.to_batches(), self.levels, 0))
 
 
 # What a partition's survey remembers of a column travels with every one of them: ranks are off by up to a thousandth more, which
@@ -82,10 +67,7 @@ class DistributedRows(StreamRows):
     """The rows of a distributed frame: a stream whose passes are jobs, made where the rows are."""
 
     _passes = 0  # made so far
-
-    @property
-    def _sketching(self) -> dict[str, int]:
-        return {"points": POINTS, "distinct": DISTINCT}
+    _sketching: Mapping[str, int] = {"points": POINTS, "distinct": DISTINCT}
 
     def _pass(self, accumulators: Sequence[Accumulator], reader: BlockReader) -> None:
         """One job: accumulators go out, each partition gives back their states, these merge."""
@@ -95,25 +77,22 @@ class DistributedRows(StreamRows):
             if not waiting:
                 stream.settle(done)
                 return
-        census, columns = stream.census, needed_columns(waiting)
+        census, needed = stream.census, needed_columns(waiting)
+        columns = stream.columns if needed is None else needed
         for accumulator in waiting:
             accumulator.expect(census.rows)
         task = self._task(waiting, reader, columns)
-        wanted = tuple(stream.columns if columns is None else columns)
         self._passes += 1
-        began, title = (
-            time.monotonic(),
-            f"{waiting[-1].title}, pass {self._passes} over {stream.source.label}",
-        )
+        title = f"{waiting[-1].title}, pass {self._passes} over {stream.source.label}"
+        began = time.monotonic()
         with Progress(title, total=census.rows, unit="rows") as progress:
-            found = list(stream.backend.outcomes(self._packed_model, task, wanted, stream.columns, progress))
+            found = list(stream.backend.outcomes(self._packed_model, task, columns, progress))
         whole = merged(waiting, found)
         log.info("%s: %.1f s, %d partitions in %d merged states", title, time.monotonic() - began, len(whole.parts), len(found))  # fmt: skip
         if whole.failure is not None:
             raise whole.failure.error(stream.backend.where(whole.failure.number))
-        rows = check_parts(
-            whole.parts, census.sizes if census.firm else None, census.rows, stream.source.label
-        )
+        sizes = census.sizes if census.firm else None
+        rows = check_parts(whole.parts, sizes, census.rows, stream.source.label)
         for said in whole.versions.values():
             warnings.warn(f"Versions differ: {said}.", VersionWarning, stacklevel=2)
         if checkpoint is not None:
@@ -127,32 +106,27 @@ class DistributedRows(StreamRows):
     def _packed_model(self) -> Broadcast:
         stream = self._partitions
         sent = stream.backend.travelling(self._model)
-        probed = (
-            None
-            if sent is not self._model
-            else sent.predict(self.head.slice(0, min(PROBED, self.head.n_rows)))
-        )
-        return packed_model(sent, self._choices, stream.head().arrow, probed, stream.backend.dumps)
+        some = self.head.slice(0, min(broadcast.PROBED, self.head.n_rows))
+        probed = sent.predict(some) if sent is self._model else None
+        return broadcast.packed_model(sent, self._choices, stream.head().arrow, probed, stream.backend.dumps)
 
     @cached_property
     def _versions(self) -> dict[str, str]:
-        return versions_of(self._model.native)
+        return broadcast.versions_of(self._model.native)
 
     def _task(
-        self, accumulators: Sequence[Accumulator], reader: BlockReader, columns: Sequence[str] | None
+        self, accumulators: Sequence[Accumulator], reader: BlockReader, columns: Sequence[str]
     ) -> Broadcast:
-        stream, schema, arrow = self._partitions, self._stream.source.schema, library_named("pyarrow")
-        names = stream.columns if columns is None else columns
-        sizes = stream.census.sizes
-        task = Pass(
-            packed_accumulators(accumulators),
+        stream, schema, sizes = self._partitions, self._stream.source.schema, self._partitions.census.sizes
+        task = broadcast.Pass(
+            broadcast.packed_accumulators(accumulators),
             reader,
             tuple(stream.columns),
-            arrow.schema([schema.field(name) for name in names]),
+            library_named("pyarrow").schema([schema.field(name) for name in columns]),
             stream.levels,
             None if sizes is None else (0, *accumulate(sizes)),
             stream.block_rows,
             self._resources.memory,
             stream.source.label,
         )
-        return packed_pass(task, self._versions)
+        return broadcast.packed_pass(task, self._versions)

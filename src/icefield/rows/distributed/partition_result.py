@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,8 +27,6 @@ from icefield.errors import (
     InputTypeError,
     MissingDependencyError,
     ModelError,
-    complaint,
-    statement,
 )
 from icefield.forest import CannotRead
 
@@ -81,21 +79,19 @@ class Failure:
         if not isinstance(given, dict) or not all(type(given.get(k)) is kind for k, kind in wanted.items()):
             raise ValueError("it is no failure of a partition")
         message = given.get("message")
-        return cls(
-            given["number"], given["said"][:LONGEST], given["kind"],
-            None if message is None else Complaint.from_json(message),
-        )  # fmt: skip
+        message = None if message is None else Complaint.from_json(message)
+        return cls(given["number"], given["said"][:LONGEST], given["kind"], message)
 
     def error(self, where: str) -> Exception:
         """What to raise where the answer was waited for; it names the partition."""
         kind, found = KINDS.get(self.kind), self.message
         if kind is CannotRead:
             return CannotRead(self.said)  # who asked may have another way, and a message of its own
-        if kind is None or found is None:
-            return ClusterError(statement(f"Work on {where} failed: {self.said}."))
+        if kind is None or found is None or not issubclass(kind, IcefieldError):
+            return ClusterError.saying(f"Work on {where} failed: {self.said}.")
         if found.parameter is None:
-            return kind(statement(f"{found.problem} (In {where}.)", found.hint))
-        return kind(complaint(found.parameter, f"{found.problem} (in {where})", found.received, found.hint))  # fmt: skip
+            return kind.saying(f"{found.problem} (In {where}.)", found.hint)
+        return kind.about(found.parameter, f"{found.problem} (in {where})", found.received, found.hint)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,20 +122,16 @@ class Outcome:
     def packed(self) -> bytes:
         """As bytes: the length of a JSON document, the document, and the arrays it lists, one after another."""
         arrays: list[NDArray[Any]] = []
-        states: list[dict[str, list[Any]]] | None = None if self.states is None else []
-        for state in self.states or ():
-            named = {key: np.asarray(value) for key, value in state.items()}
-            if any(value.dtype.kind not in PLAIN for value in named.values()):
+
+        def listed(array: NDArray[Any]) -> list[Any]:
+            if array.dtype.kind not in PLAIN:
                 raise TypeError("what accumulators know must be arrays of plain values")
-            small = {key: narrowed(value) for key, value in named.items()}
-            arrays += small.values()
-            if states is not None:
-                states.append(
-                    {
-                        key: [small[key].dtype.str, list(value.shape), value.dtype.str]
-                        for key, value in named.items()
-                    }
-                )
+            arrays.append(narrowed(array))
+            return [arrays[-1].dtype.str, list(array.shape), array.dtype.str]
+
+        states = None
+        if self.states is not None:
+            states = [{key: listed(np.asarray(own)) for key, own in state.items()} for state in self.states]
         failure = None if self.failure is None else self.failure.as_json()
         document = {"parts": list(self.parts.items()), "states": states, "versions": self.versions, "failure": failure}  # fmt: skip
         about = json.dumps(document).encode()
@@ -150,19 +142,19 @@ class Outcome:
         """What `packed` gave. Nothing in it is run, whatever it holds."""
         size = 8 + int.from_bytes(content[:8], "little")
         about, at = json.loads(content[8:size]), size
-        states: list[State] | None = None if about["states"] is None else []
-        for listed in about["states"] or ():
-            state: State = {}
-            for key, (name, shape, wide) in listed.items():
-                dtype, meant = np.dtype(str(name)), np.dtype(str(wide))
-                if dtype.kind not in PLAIN or meant.kind not in PLAIN:
-                    raise ValueError(f"an array of {dtype} for one of {meant}")
-                count = math.prod(shape)
-                sent = np.frombuffer(content, dtype, count, at) if count else np.zeros(0, dtype)
-                state[key] = sent.astype(meant).reshape(shape)
-                at += count * dtype.itemsize
-            if states is not None:
-                states.append(state)
+
+        def read(name: Any, shape: list[int], wide: Any) -> NDArray[Any]:
+            nonlocal at
+            dtype, meant = np.dtype(str(name)), np.dtype(str(wide))
+            if dtype.kind not in PLAIN or meant.kind not in PLAIN:
+                raise ValueError(f"an array of {dtype} for one of {meant}")
+            count = math.prod(shape)
+            sent = np.frombuffer(content, dtype, count, at) if count else np.zeros(0, dtype)
+            at += count * dtype.itemsize
+            return sent.astype(meant).reshape(shape)
+
+        states = about["states"]
+        states = states and [{key: read(*array) for key, array in state.items()} for state in states]
         failure = None if about["failure"] is None else Failure.from_json(about["failure"])
         return Outcome({int(k): int(v) for k, v in about["parts"]}, states, about["versions"], failure)
 
@@ -195,9 +187,7 @@ def once(outcomes: Iterable[Outcome]) -> list[Outcome]:
     for one in sorted(outcomes, key=lambda one: (one.first, -len(one.parts))):
         known = taken & one.parts.keys()
         if known and len(known) < len(one.parts):
-            raise ClusterError(
-                statement(f"Partition {min(known)} came back twice, once together with others: it would count twice.")
-            )  # fmt: skip
+            raise ClusterError.saying(f"Partition {min(known)} came back twice, once together with others: it would count twice.")  # fmt: skip
         if not known:
             taken |= one.parts.keys()
             kept.append(one)
@@ -218,15 +208,12 @@ def merged(accumulators: Sequence[Accumulator], outcomes: Sequence[Outcome]) -> 
         if one.states is None:
             continue
         for accumulator, state in zip(accumulators, one.states, strict=True):
-            if taken:
-                accumulator.merge(state)
-            else:
-                accumulator.restore(state)
+            (accumulator.merge if taken else accumulator.restore)(state)
         taken = True
     for accumulator in accumulators:
         accumulator.condense()  # what is merged again, level by level, stays as small as a partition's
     states = [one.state() for one in accumulators] if taken else None
-    return replace(Outcome(parts, states), versions=versions)
+    return Outcome(parts, states, versions)
 
 
 def check_parts(found: dict[int, int], sizes: Sequence[int] | None, total: int | None, label: str) -> int:
@@ -234,19 +221,14 @@ def check_parts(found: dict[int, int], sizes: Sequence[int] | None, total: int |
     rows = sum(found.values())
     for number, size in enumerate(sizes or ()):
         if size and number not in found:
-            raise ClusterError(
-                statement(f"Partition {number} of {label}, of {counted(size)} rows, did not come back.",
-                          "ask again; if it happens again, look at the engine's own log for that partition")
-            )  # fmt: skip
+            raise ClusterError.saying(f"Partition {number} of {label}, of {counted(size)} rows, did not come back.",
+                                      "ask again; if it happens again, look at the engine's own log for that partition")  # fmt: skip
     if total is not None and rows != total:
         other = next((n for n, size in enumerate(sizes or ()) if found.get(n, 0) != size), None)
+        own = "" if other is None else counted((sizes or ())[other])
         which = (
-            ""
-            if other is None
-            else f", partition {other} {counted(found.get(other, 0))} instead of {counted((sizes or ())[other])}"
+            "" if other is None else f", partition {other} {counted(found.get(other, 0))} instead of {own}"
         )
-        raise ClusterError(
-            complaint("X", f"gave {counted(rows)} rows in this pass and {counted(total)} before{which}: it must give the same rows every time",
-                      label, "write it to files once, or keep it: persist() in Dask, cache() in Spark, materialize() in Ray")
-        )  # fmt: skip
+        raise ClusterError.about("X", f"gave {counted(rows)} rows in this pass and {counted(total)} before{which}: it must give the same rows every time",
+                                 label, "write it to files once, or keep it: persist() in Dask, cache() in Spark, materialize() in Ray")  # fmt: skip
     return rows

@@ -9,32 +9,23 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, TypeVar
 
-from icefield.errors import ClusterError, statement
+from icefield.errors import ClusterError
 from icefield.progress import Progress
+from icefield.threads import in_daemon
 
 Found = TypeVar("Found")
+Call = Callable[[], Any]
 
 LOOK_EVERY = 0.1  # seconds
 PATIENCE = 30.0  # seconds without a sign of life
 FAREWELL = 5.0  # seconds a cluster may take to hear that a job is cancelled
 
 
-def waited(work: Callable[[], Found], *, look: Callable[[], None], cancel: Callable[[], None]) -> Found:
+def waited(work: Callable[[], Found], *, look: Call, cancel: Call) -> Found:
     """The result of `work`, run in a thread while `look` is called again and again; an error of `look`, or Ctrl-C, cancels it."""
-    given: list[Found] = []
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            given.append(work())
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=run, daemon=True, name="icefield cluster")
-    thread.start()
+    task, thread = in_daemon(work, name="icefield cluster")
     try:
         while thread.is_alive():
             thread.join(LOOK_EVERY)
@@ -42,20 +33,25 @@ def waited(work: Callable[[], Found], *, look: Callable[[], None], cancel: Calla
     except BaseException:
         within(cancel, FAREWELL)
         raise
-    if raised:
-        raise raised[0]
-    return given[0]
+    return task.result()
 
 
-def within(work: Callable[[], Any], seconds: float) -> bool:
+def watched(
+    work: Callable[[], Found], sign: Call, name: str, look: Call, cancel: Call = lambda: None
+) -> Found:
+    """The same while a cluster of this name gives signs of life."""
+    with Lifeline(sign, name) as lifeline:
+
+        def looking() -> None:
+            lifeline.check()
+            look()
+
+        return waited(work, look=looking, cancel=cancel)
+
+
+def within(work: Call, seconds: float) -> bool:
     """Whether a call ended within that time; what it raises is ignored."""
-
-    def run() -> None:
-        with suppress(Exception):
-            work()
-
-    thread = threading.Thread(target=run, daemon=True, name="icefield cluster")
-    thread.start()
+    _, thread = in_daemon(work, name="icefield cluster")
     thread.join(seconds)
     return not thread.is_alive()
 
@@ -75,7 +71,7 @@ class Lifeline:
     name : what messages call the cluster
     """
 
-    def __init__(self, sign: Callable[[], Any], name: str, patience: float = PATIENCE) -> None:
+    def __init__(self, sign: Call, name: str, patience: float = PATIENCE) -> None:
         self._sign, self._name, self._patience = sign, name, patience
         self._last, self._over, self._said = time.monotonic(), threading.Event(), ""
 
@@ -102,7 +98,5 @@ class Lifeline:
         silent = time.monotonic() - self._last
         if silent > self._patience:
             why = f" ({self._said})" if self._said else ""
-            raise ClusterError(
-                statement(f"{self._name} gave no sign of life for {silent:.0f} seconds{why}: nothing of this pass was counted.",
-                          "see whether the cluster runs, and ask again")
-            )  # fmt: skip
+            raise ClusterError.saying(f"{self._name} gave no sign of life for {silent:.0f} seconds{why}: nothing of this pass was counted.",
+                                      "see whether the cluster runs, and ask again")  # fmt: skip

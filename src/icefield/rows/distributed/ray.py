@@ -11,30 +11,27 @@ import itertools
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from icefield.data.columns import library_named
-from icefield.errors import ClusterError, IcefieldError, statement
+from icefield.errors import ClusterError, IcefieldError
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
-from icefield.rows.distributed.polling import Lifeline, waited
+from icefield.rows.distributed.polling import watched
+from icefield.rows.source import arrow_stream
 
 COLOURS = re.compile("\x1b\\[[0-9;]*m")  # in Ray's messages
 BLOCK_BITS = 20  # of a number that say which of its task's blocks it is
 
 
-def _on(_: list[Any]) -> bool:
-    return True
-
-
 class RayOrigin(Backend):
     """A `ray.data.Dataset`."""
 
-    label = "the Ray Dataset"
+    label, pickler = "the Ray Dataset", "ray.cloudpickle"
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
@@ -46,26 +43,12 @@ class RayOrigin(Backend):
         found = self._watched(self._dataset.limit(1_000), _some)
         return next((batch for batch in found if batch.num_rows), found[0])
 
-    @property
-    def schema(self) -> Any:
-        return self._head.schema.remove_metadata()
-
-    def first(self, columns: Sequence[str], rows: int) -> Any:
-        return self._head.select(list(columns)).slice(0, rows)
-
-    def dumps(self, thing: Any) -> bytes:
-        return bytes(library_named("ray.cloudpickle").dumps(thing))
-
     def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         if not listed:  # Ray counts by itself, from metadata where it can
             return self._counted(int(self._watched(self._dataset, _count)[0]))
-        seen = [
-            _levels_of(one)
-            for one in self._watched(self._mapped(listed, _LevelCensus(tuple(listed))), _given)
-        ]
-        levels = {
-            name: list(dict.fromkeys(level for _, own in seen for level in own[name])) for name in listed
-        }
+        look = partial(_census, tuple(listed))
+        seen = [_levels_of(one) for one in self._watched(self._mapped(listed, look), _given)]
+        levels = {name: list(dict.fromkeys(v for _, own in seen for v in own[name])) for name in listed}
         return self._counted(sum(rows for rows, _ in seen), levels)
 
     def _counted(self, rows: int, levels: dict[str, list[Any]] | None = None) -> Census:
@@ -74,20 +57,15 @@ class RayOrigin(Backend):
         return Census(None, rows, levels or {})
 
     def outcomes(
-        self,
-        model: Broadcast,
-        task: Broadcast,
-        columns: Sequence[str],
-        all_columns: Sequence[str],
-        progress: Progress,
+        self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
         ray = library_named("ray")
         if model.name not in self._sent:
             self._sent[model.name] = _RaySent(model.name, ray.put(model.content))
         sent = (self._sent[model.name], _RaySent(task.name, ray.put(task.content)))
-        states = self._mapped(columns, _RayWork(*sent), self._together)
+        states = self._mapped(columns, partial(_worked, *sent), self._together)
         for _ in range(self._levels):
-            states = states.map_batches(_RayJoin(*sent), batch_size=FAN_IN, batch_format="pyarrow")
+            states = states.map_batches(partial(_joined, *sent), batch_size=FAN_IN, batch_format="pyarrow")
         taken = [0, 0]  # outcomes, and rows in them
 
         def look(so_far: list[bytes]) -> bool:
@@ -121,21 +99,19 @@ class RayOrigin(Backend):
             selected = self._dataset.select_columns(list(columns))
         except Exception as error:  # Ray merges the schemas of blocks here
             said = " ".join(f"{type(error).__name__}: {error}".split())[:600]
-            raise ClusterError(
-                statement(f"The columns of {self.label} could not be read: {said}.")
-            ) from error
+            raise ClusterError.saying(f"The columns of {self.label} could not be read: {said}.") from error
         return selected.map_batches(work, batch_size=rows, batch_format="pyarrow", zero_copy_batch=True)
 
     def where(self, number: int) -> str:
         task, block = divmod(number, 1 << BLOCK_BITS)
-        return (
-            f"partition {task} of {self.label}"
-            if not block
-            else f"partition {task} (its block {block}) of {self.label}"
-        )
+        which = f"partition {task} (its block {block})" if block else f"partition {task}"
+        return f"{which} of {self.label}"
 
     def _watched(
-        self, dataset: Any, work: Callable[[Any], Iterator[Any]], look: Callable[[list[Any]], bool] = _on
+        self,
+        dataset: Any,
+        work: Callable[[Any], Iterator[Any]],
+        look: Callable[[list[Any]], bool] = lambda _: True,
     ) -> list[Any]:
         """The result of a Ray task that reads a dataset; stops waiting on Ctrl-C or where Ray has died.
 
@@ -160,24 +136,21 @@ class RayOrigin(Backend):
         def cancel() -> None:
             ray.cancel(given[0], force=True, recursive=True)
 
-        with Lifeline(alive, "The Ray cluster") as lifeline:
+        def looking() -> None:
+            if not look(list(found)):
+                raise _Enough
 
-            def looking() -> None:
-                lifeline.check()
-                if not look(list(found)):
-                    raise _Enough
-
-            try:
-                waited(take, look=looking, cancel=cancel)
-            except _Enough:
-                pass
-            except (IcefieldError, KeyboardInterrupt):
-                raise
-            except Exception as error:
-                text = COLOURS.sub("", " ".join(f"{type(error).__name__}: {error}".split()))
-                raise ClusterError(statement(f"Work on {self.label} failed: {text[:600]}.")) from error
-            finally:
-                options.preserve_order = kept
+        try:
+            watched(take, alive, "The Ray cluster", look=looking, cancel=cancel)
+        except _Enough:
+            pass
+        except (IcefieldError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            text = COLOURS.sub("", " ".join(f"{type(error).__name__}: {error}".split()))
+            raise ClusterError.saying(f"Work on {self.label} failed: {text[:600]}.") from error
+        finally:
+            options.preserve_order = kept
         return found
 
 
@@ -201,8 +174,7 @@ def _some(dataset: Any) -> Iterator[Any]:
         yield batch
     if not given:
         schema = dataset.schema()
-        arrow = library_named("pyarrow")
-        yield (arrow.schema([]) if schema is None else schema.base_schema).empty_table()
+        yield (library_named("pyarrow").schema([]) if schema is None else schema.base_schema).empty_table()
 
 
 def _count(dataset: Any) -> Iterator[int]:
@@ -218,52 +190,32 @@ class _RaySent:
     def __init__(self, name: str, reference: Any) -> None:
         self.name, self.reference = name, reference
 
-    @property
-    def way(self) -> tuple[str, worker.Fetch]:
-        return self.name, lambda: bytes(library_named("ray").get(self.reference))
+    def fetch(self) -> bytes:
+        return bytes(library_named("ray").get(self.reference))
 
 
-class _RayWork:
+def _worked(model: _RaySent, task: _RaySent, block: Any) -> Any:
     """A block in, a row with its outcome out."""
-
-    def __init__(self, model: _RaySent, task: _RaySent) -> None:
-        self.model, self.task = model, task
-
-    def __call__(self, block: Any) -> Any:
-        found = worker.worked(self.model.way, self.task.way, _number(), block.to_batches())
-        return _row(found.packed())
+    return _row(worker.worked(model, task, _number(), block.to_batches()).packed())
 
 
-class _RayJoin:
+def _joined(model: _RaySent, task: _RaySent, rows: Any) -> Any:
     """Rows with outcomes in, one for all of them out."""
-
-    def __init__(self, model: _RaySent, task: _RaySent) -> None:
-        self.model, self.task = model, task
-
-    def __call__(self, rows: Any) -> Any:
-        outcomes = [Outcome.unpacked(content) for content in rows["outcome"].to_pylist()]
-        return _row(worker.united(self.model.way, self.task.way, outcomes).packed())
+    outcomes = [Outcome.unpacked(content) for content in rows["outcome"].to_pylist()]
+    return _row(worker.united(model, task, outcomes).packed())
 
 
-class _LevelCensus:
+def _census(listed: tuple[str, ...], block: Any) -> Any:
     """A block in, its size and levels out."""
-
-    def __init__(self, listed: tuple[str, ...]) -> None:
-        self.listed = listed
-
-    def __call__(self, block: Any) -> Any:
-        return _row(_packed_levels(*worker.looked(block.to_batches(), self.listed)))
+    return _row(_packed_levels(*worker.looked(block.to_batches(), listed)))
 
 
 def _packed_levels(rows: int, levels: dict[str, list[Any]]) -> bytes:
     """A number of rows, and levels by column, as an Arrow stream of one row."""
-    arrow, ipc = library_named("pyarrow"), library_named("pyarrow.ipc")
+    arrow = library_named("pyarrow")
     table = arrow.table([arrow.array([own]) for own in levels.values()], names=list(levels))
     table = table.replace_schema_metadata({"rows": str(rows)})
-    into = arrow.BufferOutputStream()
-    with ipc.new_stream(into, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(into.getvalue())
+    return bytes(arrow_stream(table.schema, [table]))
 
 
 def _levels_of(content: bytes) -> tuple[int, dict[str, list[Any]]]:

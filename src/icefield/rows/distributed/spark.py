@@ -15,7 +15,7 @@ import tempfile
 import time
 import uuid
 import zlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,30 +25,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield.data.columns import library_named
-from icefield.errors import ClusterError, IcefieldError, InputError, complaint, statement
+from icefield.errors import ClusterError, IcefieldError, InputError
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
-from icefield.rows.distributed.broadcast import Broadcast
+from icefield.rows.distributed.broadcast import Broadcast, Sent
 from icefield.rows.distributed.partition_result import Failure, Outcome
-from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, within
-from icefield.rows.distributed.spark_transforms import (
-    ANSWER,
-    OWN,
-    PART,
-    PLACE,
-    Answers,
-    AskedInSpark,
-    rows_asked,
-)
+from icefield.rows.distributed.polling import FAREWELL, show, watched, within
+from icefield.rows.distributed.spark_transforms import ANSWER, OWN, PART, PLACE, Answers, StandIn, rows_asked
 
 if TYPE_CHECKING:
     from icefield.models.model import Model
 
 MOST_JOINING = 64  # tasks that merge outcomes of one level
-COSTLY = re.compile(
-    r"\b(Join|Aggregate|Window|Sort|Repartition\w*|\w*Python\w*|MapIn\w+|Generate)\b"
-)  # in a plan without a cache
+# In a plan without a cache:
+COSTLY = re.compile(r"\b(Join|Aggregate|Window|Sort|Repartition\w*|\w*Python\w*|MapIn\w+|Generate)\b")
 MARK = re.compile(r"icefield-failure<([A-Za-z0-9+/=]*)>")
 LARGEST_FAILURE = 2**20  # bytes, unpacked
 LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
@@ -57,12 +48,9 @@ PLAIN = ("byte", "short", "integer", "long", "float", "double", "decimal", "stri
          "timestamp", "timestamp_ntz")  # fmt: skip
 WHOLE = ("byte", "short", "integer", "long")
 FORM = "number long, bucket long, outcome binary"
+Work = Callable[[int, Iterator[Any]], Outcome]  # on a partition, by its number and rows
 
 log = logging.getLogger(__name__)
-
-
-def _nothing() -> None:
-    pass
 
 
 def spark_origin(frame: Any) -> Backend:
@@ -85,22 +73,20 @@ def _vectors(schema: Any) -> dict[str, tuple[str, ...]]:
 class SparkOrigin(Backend):
     """A `pyspark.sql.DataFrame`."""
 
-    label = "the Spark DataFrame"
+    label, pickler = "the Spark DataFrame", "pyspark.cloudpickle"
 
     def __init__(self, frame: Any) -> None:
         self._frame, self._spark = frame, frame.sparkSession
         names = [field.name for field in frame.schema.fields if field.dataType.typeName() in PLAIN]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise InputError(
-                complaint("X", "has two columns of one name", twice[0], "select or rename the columns")
+            raise InputError.about(
+                "X", "has two columns of one name", twice[0], "select or rename the columns"
             )
         self.vectors = _vectors(frame.schema)
         if not names:
-            raise InputError(
-                complaint("X", "has no column of plain values", [field.name for field in frame.schema.fields],
-                          "pass the frame as it is before VectorAssembler, and the PipelineModel that holds it")
-            )  # fmt: skip
+            raise InputError.about("X", "has no column of plain values", [field.name for field in frame.schema.fields],
+                                   "pass the frame as it is before VectorAssembler, and the PipelineModel that holds it")  # fmt: skip
         self._names = names
         self._sent: dict[str, Any] = {}
         self._partitions = 1  # about, once they were counted; only how outcomes merge depends on it
@@ -112,27 +98,15 @@ class SparkOrigin(Backend):
     def _head(self) -> Any:
         return self._collected(self._selected(self._names).limit(1_000), Progress("", None))
 
-    @property
-    def schema(self) -> Any:
-        return self._head.schema.remove_metadata()
-
-    def first(self, columns: Sequence[str], rows: int) -> Any:
-        return self._head.select(list(columns)).slice(0, rows)
-
     def _selected(self, columns: Sequence[str]) -> Any:
         return self._frame.select(*("`{}`".format(name.replace("`", "``")) for name in columns))
-
-    def dumps(self, thing: Any) -> bytes:
-        return bytes(library_named("pyspark.cloudpickle").dumps(thing))
 
     def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         # Spark counts by itself, from metadata where it can; its columns are never of a category type.
         counting = (
             self._selected(columns).selectExpr("spark_partition_id() AS number").groupBy("number").count()
         )
-        found = dict(
-            zip(*(column.to_pylist() for column in self._collected(counting, Progress("", None)).columns))
-        )
+        found = dict(zip(*(c.to_pylist() for c in self._collected(counting, Progress("", None)).columns)))
         sizes = tuple(int(found.get(number, 0)) for number in range(max(found, default=-1) + 1))
         tasks = tasks_for(sum(sizes), len(sizes), self.slots)
         self._together = tasks > 0
@@ -149,28 +123,20 @@ class SparkOrigin(Backend):
             log.warning("%s is not cached and is made anew in every pass: cache() it before", self.label)
 
     def outcomes(
-        self,
-        model: Broadcast,
-        task: Broadcast,
-        columns: Sequence[str],
-        all_columns: Sequence[str],
-        progress: Progress,
+        self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
         if model.name not in self._sent:
             self._sent[model.name] = self._watched(lambda: self.sent(model))
         self._hint()
-        left, job = self._partitions, uuid.uuid4().hex
+        left, rows = self._partitions, self._selected(columns)
         given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
-        rows = self._selected(columns)
         rows = rows.coalesce(self._partitions) if self._together else rows
-        states = self._answered(model, task, rows, _SparkWork(*given, job))
+        states = self._answered(model, task, rows, partial(worker.worked, *given))
+        joining = partial(_joining, *given)
         while left > FAN_IN:  # neighbours, then neighbours of these, until few are left for the driver
             left = -(-left // FAN_IN)
-            states = (
-                states.repartition(min(left, MOST_JOINING), "bucket")
-                .sortWithinPartitions("bucket", "number")
-                .mapInArrow(_SparkJoin(*given), FORM)
-            )
+            states = states.repartition(min(left, MOST_JOINING), "bucket")
+            states = states.sortWithinPartitions("bucket", "number").mapInArrow(joining, FORM)
         try:
             found = self._collected(states, progress)
         finally:
@@ -181,31 +147,28 @@ class SparkOrigin(Backend):
         if not hasattr(model.native, "answered"):
             return model
         self._asked = model
-        sent = AskedInSpark(len(model.all_outputs))
+        sent = StandIn()
         return replace(model, native=sent, answer=sent)
 
-    def _answered(self, model: Broadcast, task: Broadcast, rows: Any, work: _SparkWork) -> Any:
+    def _answered(self, model: Broadcast, task: Broadcast, rows: Any, work: Work) -> Any:
         """Partitions' outcomes; with a model that only Spark can ask, by one transform of all rows it is asked about."""
         asked = self._asked
         read = asked is not None and set(asked.columns) <= set(rows.columns)
-        if asked is None or not read or not worker.asks(model.way, task.way):
-            return rows.mapInArrow(work, FORM)
-        outputs = len(asked.all_outputs)
+        if asked is None or not read or not worker.asks(model, task):
+            return rows.mapInArrow(partial(_working, work), FORM)
+        outputs, names = len(asked.all_outputs), asked.columns
         types, arrow = library_named("pyspark.sql.types"), library_named("pyarrow")
         there, here = {field.name: field.dataType for field in self._frame.schema.fields}, self.schema
-        number = {
-            name for name in asked.native.as_numbers if there.get(name) and there[name].typeName() in WHOLE
-        }
+        number = {n for n in asked.native.as_numbers if n in there and there[n].typeName() in WHOLE}
         form = arrow.schema(
-            [arrow.field(n, arrow.float64()) if n in number else here.field(n) for n in asked.columns]
+            [arrow.field(n, arrow.float64()) if n in number else here.field(n) for n in names]
         )
-        fields = [
-            types.StructField(n, types.DoubleType() if n in number else there[n]) for n in asked.columns
-        ]
+        fields = [types.StructField(n, types.DoubleType() if n in number else there[n]) for n in names]
         beside = [(PART, types.LongType()), (PLACE, types.LongType()), (OWN, types.BinaryType())]
         wanted = types.StructType([*fields, *(types.StructField(*one) for one in beside)])
-        answered = asked.native.answered(rows.mapInArrow(_SparkAsking(work, form, outputs), wanted), ANSWER)
-        return answered.select(PART, PLACE, OWN, ANSWER).mapInArrow(_SparkAnswering(work, outputs), FORM)
+        asking, answering = partial(_asking, work, form, outputs), partial(_answering, work, outputs)
+        answered = asked.native.answered(rows.mapInArrow(asking, wanted), ANSWER)
+        return answered.select(PART, PLACE, OWN, ANSWER).mapInArrow(answering, FORM)
 
     def _collected(self, frame: Any, progress: Progress) -> Any:
         """The rows of a frame as an Arrow table, with Spark's own progress, until Ctrl-C."""
@@ -224,22 +187,16 @@ class SparkOrigin(Backend):
     def _watched(
         self,
         work: Callable[[], Any],
-        look: Callable[[], None] = _nothing,
-        cancel: Callable[[], None] = _nothing,
+        look: Callable[[], None] = lambda: None,
+        cancel: Callable[[], None] = lambda: None,
     ) -> Any:
         """What a call of Spark's gives, while Spark lives; its errors in words."""
-        with Lifeline(self.alive, "The Spark cluster") as lifeline:
-
-            def looking() -> None:
-                lifeline.check()
-                look()
-
-            try:
-                return waited(work, look=looking, cancel=cancel)
-            except (ClusterError, KeyboardInterrupt):
-                raise
-            except Exception as error:
-                raise _told(error, self.label) from error
+        try:
+            return watched(work, self.alive, "The Spark cluster", look=look, cancel=cancel)
+        except (ClusterError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            raise _told(error, self.label) from error
 
     @property
     def slots(self) -> int:
@@ -251,7 +208,7 @@ class SparkOrigin(Backend):
         return False
 
     @abstractmethod
-    def sent(self, parcel: Broadcast) -> _SparkSent:
+    def sent(self, parcel: Broadcast) -> Sent:
         """A broadcast object sent to the executors."""
 
     @abstractmethod
@@ -291,7 +248,7 @@ class ClassicOrigin(SparkOrigin):
         plan = self._selected(self._names)._jdf.queryExecution().withCachedData().toString()  # noqa: SLF001
         return "InMemoryRelation" not in plan and COSTLY.search(plan) is not None
 
-    def sent(self, parcel: Broadcast) -> _SparkSent:
+    def sent(self, parcel: Broadcast) -> Sent:
         return _SparkBroadcast(parcel.name, self._context.broadcast(parcel.content))
 
     def forget(self, sent: Any) -> None:
@@ -327,7 +284,7 @@ class ConnectOrigin(SparkOrigin):
         super().__init__(frame)
         self._stages: dict[str, tuple[int, int]] = {}
 
-    def sent(self, parcel: Broadcast) -> _SparkSent:
+    def sent(self, parcel: Broadcast) -> Sent:
         name = f"icefield-{parcel.name}"
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
@@ -341,10 +298,8 @@ class ConnectOrigin(SparkOrigin):
     def run(self, frame: Any, job: str, said: str) -> Any:
         def heard(stages: Any, inflight_tasks: int, operation_id: Any, done: bool) -> None:
             known = list(stages or ())
-            self._stages[job] = (
-                sum(stage.num_completed_tasks for stage in known),
-                sum(stage.num_tasks for stage in known),
-            )
+            done_now, tasks = sum(s.num_completed_tasks for s in known), sum(s.num_tasks for s in known)
+            self._stages[job] = done_now, tasks
 
         self._spark.addTag(job)
         self._spark.registerProgressHandler(heard)
@@ -368,77 +323,46 @@ class ConnectOrigin(SparkOrigin):
 # --- on the executors ----------------------------------------------------------------------------------------
 
 
-class _SparkSent(ABC):
-    """A broadcast object as an executor finds it."""
+class _SparkBroadcast:
+    """A broadcast object as an executor of a classic session finds it."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    @property
-    def way(self) -> tuple[str, worker.Fetch]:
-        return self.name, self.fetch
-
-    @abstractmethod
-    def fetch(self) -> bytes:
-        """What the driver sent."""
-
-
-class _SparkBroadcast(_SparkSent):
     def __init__(self, name: str, broadcast: Any) -> None:
-        super().__init__(name)
-        self.broadcast = broadcast
+        self.name, self.broadcast = name, broadcast
 
     def fetch(self) -> bytes:
         return bytes(self.broadcast.value)
 
 
-class _Artifact(_SparkSent):
+class _Artifact:
+    """A broadcast object as an executor of a session elsewhere finds it."""
+
     def __init__(self, name: str, file: str) -> None:
-        super().__init__(name)
-        self.file = file
+        self.name, self.file = name, file
 
     def fetch(self) -> bytes:
         files = library_named("pyspark").SparkFiles
         return Path(os.path.join(files.getRootDirectory(), self.file)).read_bytes()
 
 
-class _SparkWork:
+def _working(work: Work, batches: Iterator[Any]) -> Iterator[Any]:
     """The partition's rows in, one row with its outcome out."""
-
-    def __init__(self, model: _SparkSent, task: _SparkSent, job: str) -> None:
-        self.model, self.task, self.job = model, task, job
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        number = _partition()
-        yield _row(number, self.done(number, batches))
-
-    def done(self, number: int, batches: Iterator[Any]) -> Outcome:
-        return worker.worked(self.model.way, self.task.way, number, batches, self.job)
+    number = _partition()
+    yield _row(number, work(number, batches))
 
 
-class _SparkAsking:
+def _asking(work: Work, form: Any, outputs: int, batches: Iterator[Any]) -> Iterator[Any]:
     """The partition's rows in, all rows out that a model is asked about there."""
-
-    def __init__(self, work: _SparkWork, form: Any, outputs: int) -> None:
-        self.work, self.form, self.outputs = work, form, outputs
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        number = _partition()
-        with _failing(number):
-            yield from rows_asked(partial(self.work.done, number), batches, self.form, self.outputs, number)
+    number = _partition()
+    with _failing(number):
+        yield from rows_asked(partial(work, number), batches, form, outputs, number)
 
 
-class _SparkAnswering:
+def _answering(work: Work, outputs: int, batches: Iterator[Any]) -> Iterator[Any]:
     """Those rows with Spark's answers in, one row with the partition's outcome out."""
-
-    def __init__(self, work: _SparkWork, outputs: int) -> None:
-        self.work, self.outputs = work, outputs
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        number = _partition()
-        with _failing(number):
-            found = Answers(batches, number, self.outputs).run(partial(self.work.done, number))
-        yield _row(number, found)
+    number = _partition()
+    with _failing(number):
+        found = Answers(batches, number, outputs).run(partial(work, number))
+    yield _row(number, found)
 
 
 @contextmanager
@@ -454,33 +378,21 @@ def _partition() -> int:
     return int(library_named("pyspark").TaskContext.get().partitionId())
 
 
-class _SparkJoin:
+def _joining(model: Sent, task: Sent, batches: Iterator[Any]) -> Iterator[Any]:
     """Rows with outcomes in, sorted by bucket; one for each bucket of neighbours out, no more than one bucket held."""
-
-    def __init__(self, model: _SparkSent, task: _SparkSent) -> None:
-        self.model, self.task = model, task
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        rows = (
-            (batch["bucket"][at].as_py(), batch["outcome"][at])
-            for batch in batches
-            for at in range(batch.num_rows)
-        )
-        for bucket, own in groupby(rows, key=lambda row: row[0]):
-            outcomes = [Outcome.unpacked(content.as_py()) for _, content in own]
-            yield _row(bucket, worker.united(self.model.way, self.task.way, outcomes))
+    rows = (row for batch in batches for row in zip(batch["bucket"].to_pylist(), batch["outcome"]))
+    for bucket, own in groupby(rows, key=lambda row: row[0]):
+        outcomes = [Outcome.unpacked(content.as_py()) for _, content in own]
+        yield _row(bucket, worker.united(model, task, outcomes))
 
 
 def _row(number: int, found: Outcome) -> Any:
     if found.failure is not None:
         raise worker.failed(found.failure)
     arrow = library_named("pyarrow")
-    columns = {
-        "number": arrow.array([number], arrow.int64()),
-        "bucket": arrow.array([number // FAN_IN], arrow.int64()),
-        "outcome": arrow.array([found.packed()], arrow.binary()),
-    }
-    return arrow.RecordBatch.from_pydict(columns)
+    places = [arrow.array([place], arrow.int64()) for place in (number, number // FAN_IN)]
+    outcome = arrow.array([found.packed()], arrow.binary())
+    return arrow.RecordBatch.from_arrays([*places, outcome], ["number", "bucket", "outcome"])
 
 
 def _failure_in(text: str) -> Failure | None:
@@ -503,10 +415,8 @@ def _told(error: Exception, label: str) -> Exception:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     missing = next((line for line in lines if "No module named" in line), None)
     if missing is not None:
-        return ClusterError(
-            statement(f"The workers of {label} cannot import what they need: {missing}.",
-                      "install icefield and the model's library there, or set PYSPARK_PYTHON to a Python that has them")
-        )  # fmt: skip
+        return ClusterError.saying(f"The workers of {label} cannot import what they need: {missing}.",
+                                   "install icefield and the model's library there, or set PYSPARK_PYTHON to a Python that has them")  # fmt: skip
     lost = LOST_TASK.search(text)
     which = label if lost is None else f"partition {lost[1]} of {label} (tried {lost[2]} times)"
-    return ClusterError(statement(f"Work on {which} failed: {' '.join(lines)[:600]}."))
+    return ClusterError.saying(f"Work on {which} failed: {' '.join(lines)[:600]}.")

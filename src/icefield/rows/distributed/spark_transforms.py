@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from icefield.data.columns import library_named
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.partition_result import Outcome
+from icefield.rows.source import arrow_stream
 from icefield.typing import Float
 
 PART, PLACE, OWN, ANSWER = "icefield_part", "icefield_place", "icefield_rows", "icefield_answer"
@@ -30,16 +31,8 @@ AHEAD = 2  # calls that are taken down before Spark has taken those before
 _answer: list[Callable[[Any], Float]] = []  # of the pass that this process runs; a task has it for itself
 
 
-class AskedInSpark:
-    """What stands for the model on executors: whoever runs the pass says what becomes of the rows it is asked about.
-
-    Parameters
-    ----------
-    outputs : how many numbers a row is answered with
-    """
-
-    def __init__(self, outputs: int) -> None:
-        self.outputs = outputs
+class StandIn:
+    """What stands for the model on executors: whoever runs the pass says what becomes of the rows it is asked about."""
 
     def __call__(self, rows: Any) -> Float:
         return _answer[-1](rows)
@@ -102,14 +95,9 @@ def rows_asked(
 
 def _bytes_of(batches: list[Any], ended: bool) -> bytes | None:
     """Record batches as bytes, after one that says whether the partition ends with them; None for nothing new."""
-    arrow, ipc = library_named("pyarrow"), library_named("pyarrow.ipc")
     if not batches:
         return b"\1" if ended else None
-    into = arrow.BufferOutputStream()
-    with ipc.new_stream(into, batches[0].schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    return bytes([ended]) + into.getvalue().to_pybytes()
+    return bytes([ended]) + bytes(arrow_stream(batches[0].schema, batches))
 
 
 def _batches(rows: Any, form: Any, number: int, places: Any, own: bytes | None) -> Iterator[Any]:
@@ -132,16 +120,13 @@ def _in_type(rows: Any, field: Any) -> Any:
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if arrow.types.is_floating(column.type) and arrow.types.is_integer(field.type):
-        column = library_named("pyarrow.compute").if_else(
-            library_named("pyarrow.compute").is_nan(column), None, column
-        )
+        compute = library_named("pyarrow.compute")
+        column = compute.if_else(compute.is_nan(column), None, column)
     try:
         return column.cast(field.type)
     except arrow.ArrowException as error:
-        raise ModelError(
-            complaint("grid", f"sets {field.name!r} to a value that its type in the Spark frame ({field.type}) does not hold",
-                      str(error).splitlines()[0][:200], "choose grid points of that type, or cast the column before the model is fitted")
-        ) from error  # fmt: skip
+        raise ModelError.about("grid", f"sets {field.name!r} to a value that its type in the Spark frame ({field.type}) does not hold",
+                               str(error).splitlines()[0][:200], "choose grid points of that type, or cast the column before the model is fitted") from error  # fmt: skip
 
 
 def _whole(column: Any) -> Any:
@@ -206,9 +191,7 @@ class Answers:
         self._place += len(expected)
         values = batch.column(ANSWER).flatten().to_numpy(zero_copy_only=False)
         if len(values) != self._outputs * len(places):
-            raise ModelError(
-                complaint("model", f"gave {len(values):,} numbers for {len(places):,} rows in Spark, and {self._outputs} a row before")
-            )  # fmt: skip
+            raise ModelError.about("model", f"gave {len(values):,} numbers for {len(places):,} rows in Spark, and {self._outputs} a row before")  # fmt: skip
         if len(expected):
             self._waiting.append(values.reshape(len(places), self._outputs).astype(np.float64)[asked])
         for own in batch.column(OWN).drop_null().to_pylist():
@@ -219,7 +202,5 @@ class Answers:
 
 
 def _not_as_asked() -> ModelError:
-    return ModelError(
-        complaint("model", "drops rows in Spark, or gives them back in another order, so that its answers cannot be told apart",
-                  hint='set handleInvalid="keep" in its stages, or pass rows as a pandas frame, for example X.sample(0.01).toPandas()')
-    )  # fmt: skip
+    return ModelError.about("model", "drops rows in Spark, or gives them back in another order, so that its answers cannot be told apart",
+                            hint='set handleInvalid="keep" in its stages, or pass rows as a pandas frame, for example X.sample(0.01).toPandas()')  # fmt: skip

@@ -17,21 +17,23 @@ import socket
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cached_property
+from itertools import chain
 from typing import Any, NoReturn
+
+import numpy as np
 
 from icefield.core.engine import ENGINES, Plan, TreeReading, choose
 from icefield.data.columns import dictionary_levels, library_named
-from icefield.errors import ClusterError, InputError, complaint, did_you_mean, statement
-from icefield.rows.distributed.broadcast import PROBED, Pass, probed_alike, version_here
+from icefield.errors import ClusterError, InputError, did_you_mean
+from icefield.rows.distributed.broadcast import PROBED, Pass, Sent, version_here
 from icefield.rows.distributed.partition_result import Failure, Outcome, merged
-from icefield.rows.source import Origin, as_wanted
+from icefield.rows.source import Origin, arrow_stream, as_wanted
 from icefield.rows.stream import Stream
 from icefield.threads import ThreadCrew
 
-Fetch = Callable[[], bytes]
 KEPT = 2  # models, and passes, that a process remembers
 FINGERPRINT_ROWS = 1_000
 
@@ -54,13 +56,13 @@ class WorkerModel:
         self.resources, self._probed, self._head = given["resources"], given["probed"], given["head"]
         self.table = _PartitionOrigin("", self._head.schema).table(self._head)
 
-    def check(self) -> str:
-        """Empty where the model answers as it did where it came from; else what is wrong."""
-        if self._probed is None or probed_alike(
-            self.model.predict(self.table.slice(0, min(PROBED, self.table.n_rows))), self._probed
-        ):
-            return ""
-        return "answers otherwise here than where it was sent from"
+    def answers_alike(self) -> bool:
+        """Whether the model answers as it did where it came from; libraries add up in other orders on other processors."""
+        if self._probed is None:
+            return True
+        found = self.model.predict(self.table.slice(0, min(PROBED, self.table.n_rows)))
+        same_shape = found.shape == self._probed.shape
+        return same_shape and np.allclose(found, self._probed, rtol=1e-6, atol=1e-9, equal_nan=True)
 
     @cached_property
     def plan(self) -> Plan:
@@ -78,8 +80,8 @@ class WorkerModel:
             return engine.parts[name]
         if name == ENGINES[-1].name:
             return self.plan.fallback("brute force was planned where the question is asked").engine
-        raise ClusterError(
-            statement(f"On the worker {where()} the trees of the model could not be read: {self.plan.why}.")
+        raise ClusterError.saying(
+            f"On the worker {where()} the trees of the model could not be read: {self.plan.why}."
         )
 
 
@@ -119,9 +121,7 @@ class _Receiver(pickle.Unpickler):
         return self._model.named(name)
 
 
-def worked(
-    model: tuple[str, Fetch], task: tuple[str, Fetch], number: int, batches: Iterable[Any], job: str = ""
-) -> Outcome:
+def worked(model: Sent, task: Sent, number: int, batches: Iterable[Any], job: str = "") -> Outcome:
     """What a pass finds in one partition, given as Arrow record batches."""
     try:
         differs, plan = _plan(task)
@@ -130,13 +130,17 @@ def worked(
         stream = _PartStream(plan, where_from)
         accumulators = _Receiver(plan.accumulators, ready).load()
         checked = _checked(batches, plan.wanted)
-        first, checked = _begun(checked)
+        first = next(checked, None)
         if first is None:
             return Outcome({number: 0}, None, differs)
         start = _fingerprint(first) if plan.starts is None else _start(plan.starts, number)
         levels = {name: known for name, known in plan.levels.items() if name in plan.wanted.names}
         n_rows, frames = 0, any(one.needs_frames for one in accumulators)
-        with ThreadCrew(1) as crew, crew, closing(stream.cut(checked, levels, start)) as blocks:
+        with (
+            ThreadCrew(1) as crew,
+            crew,
+            closing(stream.cut(chain([first], checked), levels, start)) as blocks,
+        ):
             for rows in blocks:
                 if job in _stopped:
                     raise JobCancelled(job)
@@ -153,7 +157,7 @@ def worked(
         return Outcome({number: 0}, failure=Failure.of(number, error))
 
 
-def united(model: tuple[str, Fetch], task: tuple[str, Fetch], outcomes: Sequence[Outcome]) -> Outcome:
+def united(model: Sent, task: Sent, outcomes: Sequence[Outcome]) -> Outcome:
     """Outcomes of several partitions as one, on a worker."""
     failed = next((one for one in outcomes if one.failure is not None), None)
     if failed is not None or len(outcomes) == 1:
@@ -168,7 +172,7 @@ def failed(failure: Failure) -> RuntimeError:
     return RuntimeError(f"icefield-failure<{content}>")
 
 
-def asks(model: tuple[str, Fetch], task: tuple[str, Fetch]) -> bool:
+def asks(model: Sent, task: Sent) -> bool:
     """Whether a pass may ask the model."""
     differs, plan = _plan(task)
     return any(one.needs_frames for one in _Receiver(plan.accumulators, _ready(model, differs)).load())
@@ -200,52 +204,43 @@ def where() -> str:
 # --- what a process keeps ------------------------------------------------------------------------------------
 
 
-def _plan(task: tuple[str, Fetch]) -> tuple[dict[str, str], Pass]:
+def _plan(task: Sent) -> tuple[dict[str, str], Pass]:
     """Which versions differ here from where the pass comes from, and the pass."""
-    name, fetch = task
     with _lock:
-        if name not in _passes:
-            _passes[name] = fetch()
+        if task.name not in _passes:
+            _passes[task.name] = task.fetch()
             while len(_passes) > KEPT:
                 _passes.popitem(last=False)
-        given = pickle.loads(_passes[name])
+        given = pickle.loads(_passes[task.name])
     differs = {}
     for library, version in given["versions"].items():
         here = version_here(library)
         if here != version:
             differs[library] = f"{library} {version} where the question is asked, {here} on {where()}"
     if "icefield" in differs or any("not installed" in said for said in differs.values()):
-        raise ClusterError(
-            statement(f"Versions differ: {'; '.join(differs.values())}.", "install the same versions on the workers")
-        )  # fmt: skip
+        raise ClusterError.saying(f"Versions differ: {'; '.join(differs.values())}.", "install the same versions on the workers")  # fmt: skip
     return differs, pickle.loads(given["pass"])
 
 
-def _ready(model: tuple[str, Fetch], differs: dict[str, str]) -> WorkerModel:
-    name, fetch = model
+def _ready(model: Sent, differs: dict[str, str]) -> WorkerModel:
     with _lock:
-        if name not in _models:
+        if model.name not in _models:
             try:
-                made = WorkerModel(fetch())
+                made = WorkerModel(model.fetch())
             except OSError:
                 raise
             except Exception as error:
                 said = "".join(f" {text}." for text in differs.values())
-                raise ClusterError(
-                    statement(f"The model could not be unpickled on {where()}: {type(error).__name__}: {error}.{said}",
-                              "install the module it is made of on the workers")
-                ) from error  # fmt: skip
-            wrong = made.check()
-            if wrong:
-                raise ClusterError(
-                    statement(f"The model {wrong} ({where()}). {'; '.join(differs.values())}".rstrip(),
-                              "install the same versions on the workers")
-                )  # fmt: skip
-            _models[name] = made
+                raise ClusterError.saying(f"The model could not be unpickled on {where()}: {type(error).__name__}: {error}.{said}",
+                                          "install the module it is made of on the workers") from error  # fmt: skip
+            if not made.answers_alike():
+                raise ClusterError.saying(f"The model answers otherwise here than where it was sent from ({where()}). {'; '.join(differs.values())}".rstrip(),
+                                          "install the same versions on the workers")  # fmt: skip
+            _models[model.name] = made
             while len(_models) > KEPT:
                 _models.popitem(last=False)
-        _models.move_to_end(name)
-        return _models[name]
+        _models.move_to_end(model.name)
+        return _models[model.name]
 
 
 # --- a partition's rows --------------------------------------------------------------------------------------
@@ -260,34 +255,14 @@ def _checked(batches: Iterable[Any], wanted: Any) -> Iterator[Any]:
         names = batch.schema.names
         for name in wanted.names:
             if name not in names:
-                raise InputError(
-                    complaint("X", f"has a partition without the column {name!r}", names[:10], did_you_mean(name, names))
-                )  # fmt: skip
+                raise InputError.about("X", f"has a partition without the column {name!r}", names[:10], did_you_mean(name, names))  # fmt: skip
         try:
             yield as_wanted(batch.select(wanted.names), wanted)
         except arrow.ArrowException as error:
-            kinds = [str(batch.schema.field(name).type) for name in wanted.names]
-            odd = [
-                f"{n!r} holds {k} instead of {f.type}"
-                for n, k, f in zip(wanted.names, kinds, wanted)
-                if k != str(f.type)
-            ]
-            raise InputError(
-                complaint("X", f"has a partition of another type ({', '.join(odd)})", str(error).splitlines()[0][:200],
-                          "cast the column before")
-            ) from error  # fmt: skip
-
-
-def _begun(batches: Iterator[Any]) -> tuple[Any, Iterator[Any]]:
-    """The first batch that has rows (None: there is none), and all of them."""
-    first = next(batches, None)
-
-    def whole() -> Iterator[Any]:
-        if first is not None:
-            yield first
-        yield from batches
-
-    return first, whole()
+            pairs = [(str(batch.schema.field(f.name).type), f) for f in wanted]
+            odd = [f"{f.name!r} holds {kind} instead of {f.type}" for kind, f in pairs if kind != str(f.type)]
+            raise InputError.about("X", f"has a partition of another type ({', '.join(odd)})", str(error).splitlines()[0][:200],
+                                   "cast the column before") from error  # fmt: skip
 
 
 def _start(starts: tuple[int, ...], number: int) -> int:
@@ -297,9 +272,6 @@ def _start(starts: tuple[int, ...], number: int) -> int:
 
 def _fingerprint(batch: Any) -> int:
     """A number from the first rows, where partitions have none: the same whenever the partition is read."""
-    ipc = library_named("pyarrow").BufferOutputStream()
     first = library_named("pyarrow").Table.from_batches([batch.slice(0, FINGERPRINT_ROWS)]).combine_chunks()
-    with library_named("pyarrow.ipc").new_stream(ipc, first.schema) as writer:
-        writer.write_table(first)
-    content = hashlib.sha256(ipc.getvalue()).digest()
+    content = hashlib.sha256(arrow_stream(first.schema, [first])).digest()
     return int.from_bytes(content[:8], "little") >> 3
