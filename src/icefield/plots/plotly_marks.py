@@ -43,7 +43,7 @@ from icefield.wording.values import calendar_text, number_text, shown_value
 LAYERS = 24  # traces into which many curves are dealt, so that crossing curves darken each other
 MANY_POINTS = 120_000  # beyond this the graphics card draws; below, it is slower to start than to do without
 # By the number of a pattern.
-DASHES = ("solid", "solid", "6px,3px", "2px,2px", "9px,3px,2px,3px", "9px,3px,2px,3px,2px,3px,2px,3px")
+DASHES = ("solid", "6px,3px", "2px,2px", "9px,3px,2px,3px", "9px,3px,2px,3px,2px,3px,2px,3px")
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "x")
 HATCHES = ("", "/", ".", "x", "-")
 CONTOURS = 10
