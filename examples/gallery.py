@@ -349,7 +349,9 @@ SHEET = ("bike", "iris", "cases")  # studies
 
 def write_sheets(folder: Path) -> None:
     """Every kind at three sizes, two to a row, and in four looks."""
-    drawn = sorted(folder.glob("*_3.3.png"), key=lambda path: SHEET.index(path.name.split("_")[0]))
+    drawn = sorted(
+        folder.glob("*_3.3.png"), key=lambda path: (SHEET.index(path.name.split("_")[0]), path.name)
+    )
     kinds = [path.name.removesuffix("_3.3.png") for path in drawn]
     _sheet(folder / "gallery_sizes.webp", folder, kinds, ("_3.3", "_5", "_7"), (250, 168))
     _sheet(folder / "gallery_looks.webp", folder, kinds, ("", "_dark", "_print", "_grey"), (190, 140))
