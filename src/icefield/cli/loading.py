@@ -38,8 +38,8 @@ def check_model_file(path: str, option: str = "MODEL") -> None:
     if file.is_dir():
         raise LoadError.about(option, "is a folder", path, "name one file")
     if suffix not in MODEL_FORMATS:
-        hint = "name the model first, then the data" if suffix in DATA_FORMATS else None
-        raise LoadError.about(option, f"must be one of {', '.join(MODEL_FORMATS)}", path, hint)
+        swapped = "name the model first, then the data" if suffix in DATA_FORMATS else None
+        raise LoadError.about(option, f"must be one of {', '.join(MODEL_FORMATS)}", path, swapped)
 
 
 def load_model(
