@@ -39,7 +39,7 @@ import icefield
 
 SIZE = (5.2, 3.7)  # inches, where a tool takes them
 DPI = 80
-COLOURS = 48  # of a stored picture
+COLOURS = 128  # of a stored picture; fewer would take the colour of the average under grey curves
 FEATURE = "temperature"
 UNITS = {FEATURE: "°C", "humidity": "%", "hour": "time of day", "rentals": "per hour"}
 
@@ -202,7 +202,8 @@ def write(path: Path, draw: Callable[[], Any]) -> None:
         figure.savefig(path, dpi=DPI, facecolor="white", bbox_inches="tight")
         plt.close("all")
     with Image.open(path) as image:
-        image.convert("RGB").quantize(COLOURS).save(path, optimize=True)
+        stored = image.convert("RGB").quantize(COLOURS, method=Image.Quantize.FASTOCTREE)
+    stored.save(path, optimize=True)
 
 
 def main(folder: Path, tools: list[str] | None = None) -> list[str]:

@@ -226,7 +226,10 @@ def _in_own_axes(effects: list[icefield.Effect], **options: Any) -> Any:
     """Into Axes of the caller's in a plain figure; plotly has none, and draws the first."""
     if "backend" in options:
         return effects[0].plot(**options)
-    figure, axes = plt.subplots(1, len(effects), figsize=options.get("figsize", (9, 3.6)))
+    width, height = options.get("figsize", (9, 3.6))
+    narrow = width < 4.3  # one below the other, as in a column of a paper
+    shape = (len(effects), 1) if narrow else (1, len(effects))
+    figure, axes = plt.subplots(*shape, figsize=(width, height * (2.2 if narrow else 1)))
     for ax, effect in zip(axes, effects):
         effect.plot(ax=ax)
     return figure
@@ -346,7 +349,9 @@ SHEET = ("bike", "iris", "cases")  # studies
 
 def write_sheets(folder: Path) -> None:
     """Every kind at three sizes, two to a row, and in four looks."""
-    drawn = sorted(folder.glob("*_3.3.png"), key=lambda path: SHEET.index(path.name.split("_")[0]))
+    drawn = sorted(
+        folder.glob("*_3.3.png"), key=lambda path: (SHEET.index(path.name.split("_")[0]), path.name)
+    )
     kinds = [path.name.removesuffix("_3.3.png") for path in drawn]
     _sheet(folder / "gallery_sizes.webp", folder, kinds, ("_3.3", "_5", "_7"), (250, 168))
     _sheet(folder / "gallery_looks.webp", folder, kinds, ("", "_dark", "_print", "_grey"), (190, 140))

@@ -32,7 +32,7 @@ BRANCHES: list[tuple[str, list[tuple[str, str, str]]]] = [
     ("What matters at all?", [
         ("a ranking", "importance", "34_importance"),
         ("shapes at a glance", "small multiples", "33_small_multiples"),
-        ("who works with whom", "interaction matrix", "26_interaction_matrix"),
+        ("which features interact", "interaction matrix", "26_interaction_matrix"),
         ("all of it, for others", "a report", "31_report_from_the_shell"),
     ]),
     ("Is it the same for everyone?", [

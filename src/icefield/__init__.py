@@ -111,9 +111,12 @@ _MODULES = {
 }  # fmt: skip
 
 
+_ROOMS = ("datasets", "mlflow", "sklearn")  # with public names of their own
+
+
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return _import_module("icefield.datasets")
+    if name in _ROOMS:
+        return _import_module(f"icefield.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'icefield' has no attribute {name!r}")
     result = getattr(_import_module(f"icefield.{_MODULES[name]}"), name)
@@ -122,5 +125,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What completion offers: the public names, and not the rooms of the source."""
-    return sorted({*__all__, "__version__", "sklearn"})
+    """What completion offers: what users call, and not the rooms of the source."""
+    return sorted({*__all__, *_ROOMS, "__version__"})

@@ -73,7 +73,7 @@ class InputTypeError(IcefieldError, TypeError):
 
 
 class UnknownNameError(IcefieldError, AttributeError):
-    """Something was asked by a name that it does not have."""
+    """A question or attribute that does not exist; the hint gives the name it has here."""
 
 
 class MissingFileError(IcefieldError, FileNotFoundError):
@@ -84,7 +84,7 @@ class MissingFileError(IcefieldError, FileNotFoundError):
 
 
 class ModelError(IcefieldError, ValueError):
-    """The model cannot be used as asked, or answered with something that is no prediction."""
+    """The model cannot be used as asked, or returned something that is no prediction."""
 
 
 class EngineError(IcefieldError, ValueError):
@@ -96,7 +96,7 @@ class BudgetError(IcefieldError, ValueError):
 
 
 class ClusterError(IcefieldError, RuntimeError):
-    """Work on a cluster could not be finished, or would not be about all rows once."""
+    """Work on a cluster could not be finished, or would not count every row exactly once."""
 
 
 class ReadingWarning(UserWarning):

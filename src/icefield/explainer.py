@@ -720,7 +720,7 @@ class Explainer:
     def summary(
         self, features: Iterable[Any] | None = None, *, grid: Any = None, rows: Any = None
     ) -> Summary:
-        """What each feature does, how strongly, with whom, and how far the data supports it.
+        """What each feature does and how strongly, which features it interacts with, and how far the data supports it.
 
         Parameters
         ----------
@@ -759,7 +759,7 @@ class Explainer:
         ----------
         fit : an estimator, of which unfitted copies are fitted with seeds of their own; or a function ``fit(X, y)`` that gives a fitted
             model, and gets ``seed`` and ``weights`` where it names them. Whatever chooses its settings (a search, early stopping)
-            belongs into it
+            belongs in it
         y : targets; by default those of the Explainer
         n : how many refits; 15 are enough, 8 the least
         level : confidence level of the intervals
@@ -831,7 +831,7 @@ class Explainer:
             "n other levels"; groups, cells and means of fewer rows, bands with fewer rows beyond them, regions, and columns of which
             nothing can be named (such as names) are left out. The curves at those points are as exact as ever. The file still holds the names of columns,
             numbers of rows, shares of the data, scores, averages of predictions and hashes of the data. Not with
-            `individual`, `live` or `audit`, which tell of single rows
+            `individual`, `live` or `audit`, which reveal single rows
         title : heading of the page
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
         data_name : what the rows are, such as ``"test 2024"``; the page says it

@@ -46,6 +46,18 @@ def asked(*arguments: str) -> Result:
         (("report", "model.txt", "data.csv", "--y", "Y"), "did you mean 'y'?"),
         (("pd", "model.txt", "data.csv", "mean area", "--by", "kinds"), "did you mean 'kind'?"),
         (("pd", "model.txt", "data.xlsx", "age"), "DATA"),
+        (("audit", "model.txt", "data.csv", "--increasing", "mean_area"), "did you mean 'mean area'?"),
+        (("audit", "model.txt", "data.csv", "--flips", "kinds"), "did you mean 'kind'?"),
+        (("slope", "model.txt", "data.csv", "mean area", "--given", "kinds"), "did you mean 'kind'?"),
+        (("summary", "model.txt", "data.csv", "--name", "mean_area=area"), "did you mean 'mean area'?"),
+        (("summary", "model.txt", "data.csv", "--name", "Kind[a]=first"), "did you mean 'kind'?"),
+        (
+            ("summary", "model.txt", "data.csv", "--unit", "z=km", "--target-name", "x", "--unit", "x=km"),
+            "'z'",
+        ),
+        (("pd", "model.txt", "mean area", "data.csv"), "names no file that exists"),
+        (("pd", "data.csv", "model.txt", "mean area"), "name the model first, then the data"),
+        (("check", "model.txt", "data.csv", "expectation.toml"), "draft one with"),
     ],
 )
 def test_a_wrong_column_or_file_is_answered_before_the_model_is_read(
@@ -59,6 +71,14 @@ def test_a_wrong_column_or_file_is_answered_before_the_model_is_read(
     with pytest.raises(IcefieldError) as error:
         asked(*arguments)
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize("arguments", [("report",), ("compare", "--with", "model.txt")])
+def test_a_report_is_no_pdf(folder: Path, arguments: tuple[str, ...]) -> None:
+    command, *further = arguments
+    done = asked(command, "model.txt", "data.csv", *further, "-o", "out.pdf")
+    assert done.exit_code == 2
+    assert "write -o out.html" in done.output
 
 
 def test_a_report_prints_what_it_says_first(folder: Path) -> None:

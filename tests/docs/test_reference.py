@@ -59,12 +59,13 @@ def test_stored_results_say_when_where_and_how_and_are_what_pages_say(path: Path
     kept = json.loads(path.read_text(encoding="utf-8"))
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", kept["date"])
     assert re.fullmatch(r"[0-9a-f]{7,40}", kept["commit"])
-    assert kept["command"].startswith("python -m benchmarks")
+    assert kept["command"].startswith(("python -m benchmarks", "sh examples/"))
     pages = {
         "learner": "learner-intervals.md",
         "tests": "learner-intervals.md",
         "explorer": "explorer.md",
         "small_files": "stores.md",
+        "first_hour": "start.md",
         "explorer_large": "explorer.md",
     }
     pages |= dict.fromkeys(("kills", "clusters", "partitions", "merging"), "clusters.md")

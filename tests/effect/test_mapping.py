@@ -100,4 +100,9 @@ def test_completion_lists_what_users_call():
         "partial_dependence", "ice", "ale", "effects", "importance", "interactions", "regions", "conditional", "change", "slope",
         "summary", "audit", "expectations", "snapshot", "refits", "record", "plot", "report", "explore", "serve", "plan",
     }  # fmt: skip
-    assert {name for name in dir(icefield) if not name.startswith("_")} == {*icefield.__all__, "sklearn"}
+    offered = {name for name in dir(icefield) if not name.startswith("_")}
+    assert offered == {*icefield.__all__, "sklearn", "mlflow"}
+    assert all(getattr(icefield, name) is not None for name in offered)
+    assert dir(icefield.datasets) == ["bikes", "housing", "titanic"]
+    assert dir(icefield.sklearn) == ["PartialDependenceDisplay", "partial_dependence"]
+    assert dir(icefield.mlflow) == ["log"]

@@ -164,6 +164,7 @@ def test_highlighted_rows():
     np.testing.assert_array_equal(second.get_ydata(), effect.individual[0][7])
     np.testing.assert_array_equal(mean.get_ydata(), effect.average[0])
     assert legend_texts(ax) == ["average", "row 300", "row 700"]
+    assert len({str(line._dash_pattern) for line in (mean, first, second)}) == 3  # told apart in grey
     ax = effect.plot(highlight={"Jack": 300})
     assert legend_texts(ax) == ["average", "Jack"]
     ax = effect.plot(highlight="passenger 4")

@@ -2,8 +2,8 @@
 One curve
 =========
 
-The average prediction as one feature moves and everything else stays as it is. The band is the spread of the rows'
-own curves; the bars at the foot show where the data lies. Start here.
+The average prediction as one feature moves and everything else stays as it is. The band shows how differently
+rows respond; the bars at the foot show where the data lies. Start here.
 """
 
 from sklearn.datasets import load_diabetes

@@ -3,7 +3,7 @@ A one-hot group moves as one
 ============================
 
 Dummy columns of one category cannot all be 1. Named as a group they are moved together, and the curve is that of the
-category: every row is asked as if it were from each port.
+category: every row is predicted as if it were from each port.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Accumulated local effects
 =========================
 
-ALE moves each row only within its own bin and adds the changes up, so the model is never asked far from the data. The
+ALE moves each row only within its own bin and adds the changes up, so the model is never evaluated far from the data. The
 band is the error of the sum; it grows with the distance from the middle.
 """
 

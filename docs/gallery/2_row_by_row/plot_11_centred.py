@@ -2,7 +2,7 @@
 Centred curves
 ==============
 
-Rows start at different levels, which hides whether they move alike. Centred at the first value, all curves start at zero
+Rows start at different levels, which hides whether they respond alike. Centred at the first value, all curves start at zero
 and what remains is change.
 """
 

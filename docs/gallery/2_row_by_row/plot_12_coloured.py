@@ -2,7 +2,7 @@
 Curves coloured by another feature
 ==================================
 
-Colour the curves by a column and see what tells the fast risers from the slow ones. A gradient across the picture is an
+Colour the curves by a column and see what separates steep curves from flat ones. A gradient across the picture is an
 interaction: here the dose works on light patients more than on heavy ones.
 """
 

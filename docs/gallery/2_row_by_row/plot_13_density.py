@@ -2,7 +2,7 @@
 All curves as a density
 =======================
 
-A hundred thousand lines are a blot. Counted on a raster they are a picture again: the darker, the more rows' curves pass
+A hundred thousand lines merge into one area. Counted on a raster they can be read: the darker, the more rows' curves pass
 there. Every row is in it.
 """
 

@@ -2,8 +2,8 @@
 Two features as contours
 ========================
 
-The joint effect of two numbers. The corners without data are left blank: the surface there would be the model's
-imagination. The edges show where the data lies.
+The joint effect of two numbers. The corners without data are left blank: there the surface would be
+extrapolated. The edges show where the data lies.
 """
 
 from sklearn.datasets import load_diabetes

@@ -3,7 +3,7 @@ A number by a category
 ======================
 
 One line for each level. Lines that are not parallel are an interaction: the effect of the number depends on the level.
-Here the hour means one thing on a working day and another at the weekend.
+Here riders peak at other hours on working days than at the weekend.
 """
 
 import numpy as np

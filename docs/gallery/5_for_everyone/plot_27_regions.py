@@ -2,8 +2,8 @@
 Regions in which one curve is enough
 ====================================
 
-Where curves disagree, a small tree on the *other* columns finds readable rules that split them into parts that agree.
-One misleading average becomes two honest ones.
+Where rows disagree, a small tree on the *other* columns finds readable rules that split them into regions that respond
+alike. One misleading average becomes two that describe their rows.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 PD, ALE and what was observed
 =============================
 
-Where features are correlated the three part. Observed means mix the effect with everything that goes along with it;
-partial dependence asks about rows that cannot exist; ALE only moves rows within reach.
+Where features are correlated the three differ. Observed means mix the effect with those of all correlated features;
+partial dependence averages over rows that cannot exist; ALE moves each row only within its own bin.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Where the data does not reach
 =============================
 
-``support=True`` finds out how many rows could stand at each value, given their other features. Poorly supported stretches
+``support=True`` finds how many rows could have each value, given their other features. Poorly supported stretches
 are drawn faint: there the curve rests on combinations that do not occur in the data.
 """
 
@@ -23,4 +23,4 @@ ex = icefield.Explainer(model, X)
 effect = ex.partial_dependence("rooms", support=True)
 
 # %%
-effect.plot(title="Solid where rows could be, faint where not")
+effect.plot(title="Solid where rows could have the value, faint where not")

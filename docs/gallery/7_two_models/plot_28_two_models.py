@@ -2,8 +2,8 @@
 Two models side by side
 =======================
 
-The same question to two models, on one grid. Where they agree the finding is the data's; where they part it is the
-model's.
+The same question to two models, on one grid. Where they agree, the finding is probably the data's; where they
+differ, it is the model's.
 """
 
 from sklearn.datasets import load_diabetes

@@ -3,7 +3,7 @@ The difference of two models
 ============================
 
 Where would the new model answer differently, on average? The difference of the curves, on the grid of the first model,
-without the eye having to subtract.
+so that nobody subtracts by eye.
 """
 
 from sklearn.datasets import load_diabetes

@@ -81,7 +81,7 @@ class Check(ResultTable):
 
     @property
     def failures(self) -> tuple[Statement, ...]:
-        """What failed."""
+        """The statements that failed."""
         return tuple(one for one in self.statements if one.result == FAIL)
 
     def to_json(self, path: str | Path | None = None) -> str | None:

@@ -125,7 +125,7 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
     def answered(model: str, data: str, options: dict[str, Any]) -> Any:
         from icefield.cli.data_files import check_columns
         from icefield.cli.loading import check_model_file, is_imported
-        from icefield.cli.streamed_data import is_streamed
+        from icefield.cli.streamed_data import check_paths, is_streamed
 
         options.pop("debug")  # read by `run`, before click parses
         files = _all_data(data, options)
@@ -133,10 +133,12 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError("-q and -v contradict each other: give one of them.")
         others = named_models(model, options.pop("others", ()))
         check_outputs(options, (model, *files, *others.values()))
-        if options["on"] is None and not is_streamed(files):
-            for path in others.values() or [model]:
-                if not is_imported(path):
-                    check_model_file(path)
+        for path in others.values() or [model]:
+            if not is_imported(path):
+                check_model_file(path)
+        if is_streamed(files):
+            check_paths(files)
+        elif options["on"] is None:
             check_columns(data, options)
         refitted = refitting(options)
         if others:

@@ -18,9 +18,9 @@ EXIT_BROKEN = 4  # something that was asked for does not hold
 EXIT_UNDECIDED = 5  # nothing is known to be broken, and not everything was decided
 _MODEL_AND_DATA = (
     "MODEL is a model file, or package.module:object, which imports that module and so runs its code. "
-    "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input. "
-    "Exit codes: 0 all requirements hold, 4 at least one does not, 5 at least one is undecided, 1 the request cannot be done."
+    "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input."
 )
+_FOUND = f"{_MODEL_AND_DATA} Exit codes: 0 all requirements hold, 4 at least one does not, 5 at least one is undecided, 1 the request cannot be done."
 SECONDS = click.option(
     "--time", "seconds", type=click.FloatRange(min=0), default=10.0, show_default=True, metavar="SECONDS",
     help="Time limit for the statements about every possible input.",
@@ -30,8 +30,8 @@ SECONDS = click.option(
 TO_FILE = click.Path(dir_okay=False)
 
 
-def _question(function: Callable[..., Any]) -> Any:
-    return click.command(cls=GroupedCommand, epilog=_MODEL_AND_DATA)(question(function))
+def _question(epilog: str) -> Callable[[Callable[..., Any]], Any]:
+    return lambda function: click.command(cls=GroupedCommand, epilog=epilog)(question(function))
 
 
 def _write_text(text: str, path: str, quiet: bool) -> None:
@@ -46,7 +46,7 @@ def _write_text(text: str, path: str, quiet: bool) -> None:
     say_written(quiet, path)
 
 
-@_question
+@_question(_FOUND)
 @FEATURES
 @BY
 @repeated("--increasing", help="Predictions must never fall along it")
@@ -99,7 +99,7 @@ def audit(
         raise click.exceptions.Exit(EXIT_UNDECIDED)
 
 
-@_question
+@_question(_MODEL_AND_DATA)
 @FEATURES
 @SECONDS
 @output_option("Where to write; - is stdout.", default="-")
@@ -113,8 +113,15 @@ def expect(explainer: Any, features: tuple[str, ...], seconds: float, output: st
     _write_text(explainer.expectations(features or None, seconds=seconds), output, quiet)
 
 
-@_question
-@click.argument("expectations", required=False, type=click.Path())
+def _expectations(_: click.Context, __: click.Parameter, path: str | None) -> Any:
+    """The file of expectations, read before the model is: what is wrong with it is said at once."""
+    from icefield.audit.expectations import read_expectations
+
+    return None if path is None else read_expectations(path)
+
+
+@_question(_FOUND)
+@click.argument("expectations", required=False, type=click.Path(), callback=_expectations)
 @click.option(
     "--against",
     type=click.Path(),
@@ -128,7 +135,7 @@ def expect(explainer: Any, features: tuple[str, ...], seconds: float, output: st
 @click.option("--html", type=TO_FILE, metavar="FILE", help="Write the result as an HTML page.")
 def check(
     explainer: Any,
-    expectations: str | None,
+    expectations: Any,
     against: str | None,
     seconds: float,
     json_path: str | None,
@@ -161,7 +168,7 @@ def check(
         raise click.exceptions.Exit(EXIT_BROKEN)
 
 
-@_question
+@_question(_MODEL_AND_DATA)
 @output_option("Where to write.", folder=True, required=True, metavar="FOLDER")
 @repeated(
     "--refit", "refits", metavar="MODEL", help="The same model refitted to other data, to estimate noise"
@@ -172,7 +179,7 @@ def snapshot(explainer: Any, output: str, refits: tuple[str, ...], made: int | N
     """Write the model's effects to a folder of small files, to check the next model against.
 
     \b
-    Example:
+    Examples:
       icefield snapshot model.txt loans.csv -o effects/ --refit refit1.txt --refit refit2.txt
       icefield snapshot mymodels:fitted loans.csv -o effects/ --y default --refits 10
     """

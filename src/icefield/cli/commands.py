@@ -108,6 +108,16 @@ def main() -> None:
 
 # --- commands ------------------------------------------------------------------------------------
 
+
+def _page(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """Where a report goes: no picture and no PDF, which is said before anything is loaded."""
+    if path is None or Path(path).suffix.lower() in (".html", ".htm", ""):
+        return path
+    raise click.BadParameter(
+        f"{path!r} is no .html file. A report is a page: write -o {Path(path).with_suffix('.html')}; a browser prints it to PDF."
+    )
+
+
 _MODEL_AND_DATA = (
     "MODEL is a model file, or package.module:object, which imports that module and so runs its code. "
     "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input; a folder, a glob, several files and a URL are streamed."
@@ -186,7 +196,11 @@ def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any)
 
 @_question
 @click.argument("features", metavar="[FEATURE...]", nargs=-1)
-@output_option("Write a report of what changed between the models; needs no FEATURE.", metavar="FILE.html")
+@output_option(
+    "Write a report of what changed between the models; needs no FEATURE.",
+    metavar="FILE.html",
+    callback=_page,
+)
 @_with(required=True, help="Another model, named after its file or by NAME")
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
 @click.option("--rows", type=int, help="Average over a random sample of this many rows.")
@@ -358,7 +372,7 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 
 @_question
 @BY
-@output_option("Where to write the page.", default="report.html")
+@output_option("Where to write the page.", default="report.html", callback=_page)
 @click.option(
     "--individual",
     is_flag=True,

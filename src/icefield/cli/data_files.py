@@ -65,8 +65,14 @@ def check_columns(path: str, options: Mapping[str, Any]) -> None:
     if names is None:
         return
     asked = [(f"--{name}", options.get(name)) for name in ("y", "by", "weights", "cluster")]
-    asked += [("features", name) for name in options.get("features") or () if not name.lstrip("-").isdigit()]
+    for several in ("features", "increasing", "decreasing", "flips", "given"):
+        asked += [(several, name) for name in options.get(several) or () if not name.lstrip("-").isdigit()]
     asked += [("features", options.get("feature"))]
+    for option in ("name", "unit"):
+        for key, equals, _ in (text.partition("=") for text in options[f"{option}s"]):
+            column = key.partition("[")[0] if key.endswith("]") and key not in names else key
+            if equals and (option, key) != ("unit", options["target_name"]):
+                asked.append((f"--{option}", column))
     for option, name in asked:
         if name is not None and name not in names:
             raise InputError.about(option, "names a column that X does not have", name, did_you_mean(name, names))  # fmt: skip

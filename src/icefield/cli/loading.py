@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from icefield.cli.data_files import DATA_FORMATS
 from icefield.errors import did_you_mean
 from icefield.libraries.native_files import LoadError, first_line, load_native, native_suffixes, optional
 from icefield.libraries.sklearn.skops_files import load_skops
@@ -37,9 +38,8 @@ def check_model_file(path: str, option: str = "MODEL") -> None:
     if file.is_dir():
         raise LoadError.about(option, "is a folder", path, "name one file")
     if suffix not in MODEL_FORMATS:
-        raise LoadError.about(
-            option, f"must be one of {', '.join(MODEL_FORMATS)}", path, did_you_mean(suffix, MODEL_FORMATS)
-        )
+        swapped = "name the model first, then the data" if suffix in DATA_FORMATS else None
+        raise LoadError.about(option, f"must be one of {', '.join(MODEL_FORMATS)}", path, swapped)
 
 
 def load_model(

@@ -25,6 +25,9 @@ ON_THE_LINE = {
     "end": "--to",
     "row_by_row": "--row-by-row",
     "storage_options": "--storage-option",
+    "names": "--name",
+    "units": "--unit",
+    "target_name": "--target-name",
 } | {name: f"--{name}" for name in OPTIONS}
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 NAMED = re.compile(

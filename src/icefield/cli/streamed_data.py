@@ -10,7 +10,7 @@ from icefield.cli.data_files import DataFile
 from icefield.cli.missing import MissingCells
 from icefield.cli.model_data import AsItLooks, Wanted, fitted_data, wanted_columns
 from icefield.libraries.native_files import optional
-from icefield.rows.files import FORMATS
+from icefield.rows.files import FORMATS, paths_of
 from icefield.rows.source import Source, first_rows
 from icefield.rows.sources import source_at
 from icefield.rows.stores import is_url
@@ -25,6 +25,13 @@ def is_streamed(files: Sequence[str]) -> bool:
         return True
     wild = any(mark in data for mark in "*?[") and not os.path.exists(data)
     return bool(further) or wild or os.path.isdir(data)
+
+
+def check_paths(files: Sequence[str]) -> None:
+    """Refuse a path or a glob at which there is nothing, before a model is loaded; stores are asked later."""
+    for path in files:
+        if not (is_url(path) or VERSION.match(path) or os.path.exists(path)):
+            paths_of(path)
 
 
 def further_files(features: Sequence[str]) -> int:

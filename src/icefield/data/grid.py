@@ -104,7 +104,7 @@ class Grid:
 
     @property
     def parts(self) -> tuple[int, int]:
-        """Of a grid of its own choice, how many quantiles and values next to even points there are, at most."""
+        """Of an automatic grid: how many quantiles, and how many values next to evenly spaced points, at most."""
         if self.points is None:
             return QUANTILES, FURTHER
         quantiles = max(1, self.points * QUANTILES // MOST_AUTO)

@@ -32,6 +32,11 @@ LIBRARIES = ("pandas", "polars", "pyarrow", "numpy")
 _FOLDER = Path(__file__).parent
 
 
+def __dir__() -> list[str]:
+    """What completion offers."""
+    return __all__
+
+
 def bikes(library: FrameLibrary | None = None) -> Any:
     """Hourly bike rentals in Washington, D.C., with the weather, 2011 and 2012: 17,379 rows.
 

@@ -58,7 +58,7 @@ class Support:
 
     @property
     def doubtful(self) -> bool:
-        """Whether too much of the effect is asked where there is no data."""
+        """Whether too much of the effect rests on combinations that do not occur in the data."""
         return self.outside > self.thresholds["warning"]
 
     @property

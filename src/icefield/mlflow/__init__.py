@@ -24,6 +24,11 @@ LOGGED = ("movement", "strength", "heterogeneity", "outside")  # numbers of a su
 FOLDER = "icefield"
 
 
+def __dir__() -> list[str]:
+    """What completion offers."""
+    return __all__
+
+
 def log(
     explainer: Explainer,
     *,

@@ -17,7 +17,7 @@ from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
 from icefield.plots.palette import SEQUENTIAL
 from icefield.plots.panels import Colour, ColourScale, Curves, Dots, Field, Float, Line, Mark, Shade
-from icefield.plots.series import Series
+from icefield.plots.series import Series, pattern
 from icefield.wording.labels import feature_label
 from icefield.wording.names import name_text
 from icefield.wording.values import named_value
@@ -187,9 +187,10 @@ def _highlights(
     if options.highlight is None or series.individual is None:
         return []
     marks: list[Mark] = []
-    for number, (label, row) in enumerate(_highlighted(series.effect, options.highlight)):
-        y = series.individual[row][order]
-        marks.append(Line(x, y, colour=number + 1, label=label, width=1.1, step=step))
+    named = _highlighted(series.effect, options.highlight)
+    for number, (label, row) in enumerate(named, start=1):
+        y, dashed = series.individual[row][order], pattern(number, len(named) + 1)
+        marks.append(Line(x, y, colour=number, label=label, width=1.1, step=step, dashed=dashed))
     return marks
 
 

@@ -27,12 +27,13 @@ from icefield.plots.fonts import drawable
 from icefield.plots.matplotlib_theme import SETTINGS, smaller
 from icefield.plots.named_ticks import MOST_TICKS, named_ticks
 from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
-from icefield.plots.ticks import LINE, fitting
+from icefield.plots.ticks import LEAST_SIZE, LINE, fitting
 from icefield.wording.names import MISSING, longest_piece, told_apart, wrapped
 
 TICK_LETTERS = 7  # of a time of day with what separates it from the next
 DATE_LETTERS = 4  # of a month or a year
 FEW_NUMBERS = 6  # fewer than matplotlib would choose by itself
+SLANTED = 0.64  # of the room between two names that is left at right angles to them, at 40 degrees
 LISTED = 0.4  # of the width of an Axes that names of levels may take
 
 
@@ -187,7 +188,8 @@ def _fitted_levels(ax: Axes, ticks: Sequence[str], which: str) -> tuple[list[str
         broken = ["\n".join(wrapped(line, max(4, fits)) for line in t.split("\n")) for t in texts]
         if max(map(longest_piece, texts), default=0) <= fits and _most_lines(broken) <= 4:
             return broken, size, rotation
-        rotation = 90.0 if count > 12 else 40.0
+        upright = count > 12 or room * SLANTED < LINE * LEAST_SIZE
+        rotation, room = (90.0, room) if upright else (40.0, room * SLANTED)
         texts = told_apart([" ".join(t.split("\n")) for t in texts], 22)
     elif _most_lines(texts) * LINE * size > room:
         texts = told_apart([" ".join(t.split("\n")) for t in texts], 26)

@@ -11,7 +11,16 @@ from matplotlib.font_manager import font_scalings
 
 from icefield.errors import InputError, did_you_mean
 from icefield.plots.options import Options
-from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, SEQUENTIAL, blended, deepening, is_dark
+from icefield.plots.palette import (
+    DIVERGING,
+    ON_DARK,
+    ON_LIGHT,
+    SEQUENTIAL,
+    along,
+    blended,
+    deepening,
+    is_dark,
+)
 from icefield.plots.panels import Colour, ColourScale
 
 # The current settings, which change in place; some names are put together, which their type forbids.
@@ -76,7 +85,8 @@ class Theme:
         # A style that draws no axis lines has no box to open.
         self.boxed = not mpl.rcParams["axes.spines.top"]
         self._options = options
-        self._palette = _palette(options, is_dark(*self.ground))
+        self.dark = is_dark(*self.ground)
+        self._palette = _palette(options, self.dark)
 
     def colour(self, colour: Colour) -> Any:
         if isinstance(colour, int):
@@ -88,8 +98,7 @@ class Theme:
         if colour == "faint":
             return self.faint
         if colour.startswith("sequential:"):
-            # The ends of a colour map are close to white or black: stay off them.
-            share = 0.08 + 0.8 * float(colour.split(":")[1])
+            share = along(float(colour.split(":")[1]), self.dark)
             return to_hex(self.cmap(ColourScale(0, 1, cmap=self._options.cmap or SEQUENTIAL))(share))
         return colour
 

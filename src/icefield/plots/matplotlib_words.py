@@ -42,7 +42,7 @@ def write_labels(
         set_text(ax.xaxis.label, wrapped(across, max(10 if several else 16, int(width * 72 / (size * 0.52)))))
     if first and panel.z is None:
         room = height - (legend_room(panel, theme)[1] if own and not several else 0.0)
-        set_text(ax.yaxis.label, wrapped(up, max(16, int(room * 72 / (size * 0.55)))))
+        set_text(ax.yaxis.label, wrapped(up, max(10 if several else 16, int(room * 72 / (size * 0.55)))))
     above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15
     small = smaller(SETTINGS["axes.labelsize"])
     lines = 0

@@ -11,6 +11,11 @@ SEQUENTIAL = "viridis"
 DIVERGING = "RdBu_r"
 
 
+def along(share: float, dark: bool) -> float:
+    """Where curves of numbers take their colours from a colour map: off its ends, which are close to white or to the ground."""
+    return 0.3 + 0.68 * share if dark else 0.08 + 0.8 * share
+
+
 def is_dark(red: float, green: float, blue: float) -> bool:
     """Whether a ground of this colour (channels from 0 to 1) asks for light ink."""
     return 0.299 * red + 0.587 * green + 0.114 * blue < 0.45

@@ -14,7 +14,7 @@ import plotly.io
 
 from icefield.errors import InputError
 from icefield.plots.options import Options
-from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, SEQUENTIAL, deepening, is_dark
+from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, SEQUENTIAL, along, deepening, is_dark
 from icefield.plots.panels import Colour, ColourScale
 
 PLAIN = "plotly_white"
@@ -55,7 +55,7 @@ class Theme:
             return faded(self._palette[colour % len(self._palette)], alpha)
         named = {"text": self.text, "muted": self.muted, "faint": self.faint}
         if colour.startswith("sequential:"):
-            share = 0.08 + 0.8 * float(colour.split(":")[1])
+            share = along(float(colour.split(":")[1]), self.dark)
             return faded(self.sampled(ColourScale(0, 1, cmap=self._options.cmap), share), alpha)
         return faded(named.get(colour, colour), alpha)
 

@@ -30,7 +30,7 @@ ROUNDING = 1e-12  # of the curves: what is left below it is none
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tests(ResultTable):
-    """One row per hypothesis and output, those most surely wrong first.
+    """One row per hypothesis and output, the smallest p-value first.
 
     Columns: what is tested (``feature``, ``features`` or ``groups``), ``output``, ``effect_size`` (root mean square over the grid of what would
     be zero, in standard deviations of the predictions), ``largest`` (its largest value, in the predictions' unit), ``statistic`` (the largest

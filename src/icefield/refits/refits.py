@@ -115,7 +115,7 @@ class Refits(StudyExplainer):
 
     @property
     def target(self) -> str:
-        """What intervals are intervals of."""
+        """What the intervals cover, in words."""
         return f"this learner's expected curve at {counted(self.study.rows.n_rows)} rows"
 
     @property

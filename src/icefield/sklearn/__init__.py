@@ -27,3 +27,8 @@ from icefield.sklearn.dependence import partial_dependence
 from icefield.sklearn.display import PartialDependenceDisplay
 
 __all__ = ["PartialDependenceDisplay", "partial_dependence"]
+
+
+def __dir__() -> list[str]:
+    """What completion offers."""
+    return __all__

@@ -322,7 +322,7 @@ def _joined(mine: AboutMean, other: AboutMean, product: Callable[[Float], Float]
 
 
 def _effective(weight: Any, squared: Any) -> Any:
-    """So many equal weights would tell as much."""
+    """Effective sample size: (sum w)² / sum w²."""
     return np.square(weight) / np.where(squared > 0, squared, 1.0)
 
 

@@ -186,7 +186,7 @@ class Reading:
     def responds(self) -> bool:
         """Whether the model responds to the feature: on average, where it is missing, or at least in individual rows.
 
-        Where it does not, it does not matter where it was asked.
+        Where it does not, cautions about where the data lies are left out.
         """
         return not self.flat or self.hidden or self.missing_moves
 
@@ -235,7 +235,7 @@ class Reading:
     def told_apart_by(self) -> tuple[Any, float] | None:
         """The one column that tells individual curves apart, with the share it explains; None where it is not alone.
 
-        Columns that go together explain the same differences; then only `interacts` says which it is.
+        Correlated columns explain the same differences; then only `interacts` says which it is.
         """
         if not self.partners or self.partners[0][1] < self.thresholds["alone"]:
             return None
@@ -244,17 +244,17 @@ class Reading:
 
     @property
     def rows_could_differ(self) -> bool:
-        """Whether the effect is one that rows have curves of their own of: no ALE, no slope, no surface."""
+        """Whether ICE curves exist for this effect (not for ALE, slopes or surfaces)."""
         return self.measures.get("rows_could_differ", 1.0) > 0 and self.interaction is None
 
     @property
     def differences_known(self) -> bool:
-        """Whether it is known how much individual curves differ, and not only that they do by so much at least."""
+        """Whether it is known how much individual curves differ, and not only a lower bound."""
         return self.heterogeneity is not None and self.heterogeneity_exact
 
     @property
     def curves_differ(self) -> bool:
-        """Whether individual rows respond in ways of their own, beside the average or hidden by it."""
+        """Whether rows respond differently, whether or not the average shows an effect."""
         return self.hidden or self.heterogeneous
 
     @property

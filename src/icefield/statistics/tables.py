@@ -85,12 +85,12 @@ class ResultTable:
         return self.columns
 
     def plot(self) -> Any:
-        """Draw the table; see the subclass."""
+        """Draw the table, where it has a picture."""
         raise TypeError(f"{type(self).__name__} has no picture of its own. Hint: use to_frame().")
 
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
-        """The columns people see when the table is printed."""
+        """The columns that are printed."""
         return self.columns
 
     def __repr__(self) -> str:

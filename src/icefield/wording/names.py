@@ -21,6 +21,8 @@ NAME_LIMIT = 60  # letters of a name in a picture
 PAGE_LIMIT = 80  # ... and on a page, where there is more room
 TITLE_LIMIT = 200
 SENTENCE_LIMIT = 600
+BRACKETED = re.compile(r"\([^()]{1,16}\)")  # such as a unit behind what it is of
+TIED = "\ue000"  # stands for a space at which no line ends
 
 _WORDS = re.compile(r"[^\s_\-/.,:]+[\s_\-/.,:]*|[\s_\-/.,:]+")  # each with what separates it from the next
 
@@ -197,17 +199,23 @@ def longest_piece(text: str) -> int:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Broken into lines of about `width`, at spaces and, failing those, at underscores.
+    """Broken into lines of about `width`, at spaces and, failing those, at underscores; a unit in brackets stays whole.
 
     Examples
     --------
     >>> wrapped("change in probability of survived", 22)
     'change in probability\\nof survived'
+    >>> wrapped("predicted rentals (per hour)", 24)
+    'predicted rentals\\n(per hour)'
     """
     if "\n" in text:
         return "\n".join(wrapped(line, width) for line in text.split("\n"))
     if len(text) <= width:
         return text
     spaced = text if " " in text else text.replace("_", "_\u200b").replace("-", "-\u200b")
+    for unit in BRACKETED.findall(spaced):
+        spaced = spaced.replace(unit, unit.replace(" ", TIED)) if len(unit) <= width else spaced
     lines = textwrap.wrap(spaced.replace("\u200b", " \u200b"), width) or [text]
-    return "\n".join(line.replace(" \u200b", "").replace("\u200b", "").rstrip() for line in lines)
+    return "\n".join(
+        line.replace(" \u200b", "").replace("\u200b", "").replace(TIED, " ").rstrip() for line in lines
+    )
