@@ -22,7 +22,7 @@ from icefield import validate
 from icefield.data.columns import NUMERIC_KINDS, ORDERED_KINDS, TIME_KINDS, Column, object_array
 from icefield.data.distribution import USUAL_TRIM, looked_up_quantiles, weighted_quantiles
 from icefield.data.given_values import given_values
-from icefield.errors import EngineError, InputError, InputTypeError, complaint, did_you_mean, statement
+from icefield.errors import EngineError, InputError, InputTypeError, did_you_mean
 
 if TYPE_CHECKING:
     from icefield.data.column_summary import ColumnSummary
@@ -75,9 +75,7 @@ class Grid:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError(
-                complaint("kind", f"must be one of {', '.join(map(repr, KINDS))}", self.kind, did_you_mean(self.kind, KINDS))
-            )  # fmt: skip
+            raise InputError.about("kind", f"must be one of {', '.join(map(repr, KINDS))}", self.kind, did_you_mean(self.kind, KINDS))  # fmt: skip
         if self.points is not None:
             _check_points(self.points)
         try:
@@ -85,12 +83,10 @@ class Grid:
         except (TypeError, ValueError):
             low, high = np.nan, np.nan
         if not 0.0 <= low < high <= 1.0:
-            raise InputError(
-                complaint("trim", "must be two increasing shares between 0 and 1", self.trim, "write trim=(0.05, 0.95)")
-            )  # fmt: skip
+            raise InputError.about("trim", "must be two increasing shares between 0 and 1", self.trim, "write trim=(0.05, 0.95)")  # fmt: skip
         object.__setattr__(self, "trim", (low, high))
         if self.missing not in ("show", "hide"):
-            raise InputError(complaint("missing", "must be 'show' or 'hide'", self.missing))
+            raise InputError.about("missing", "must be 'show' or 'hide'", self.missing)
         validate.flag("exact", self.exact)
 
     def probabilities(self, n_features: int) -> NDArray[np.float64]:
@@ -129,9 +125,9 @@ def planned(asked: Any, n_features: int) -> Any:
 
 def _check_points(points: Any, parameter: str = "points") -> None:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)):
-        raise InputTypeError(complaint(parameter, "must be a whole number", points, f"write {parameter}=100"))
+        raise InputTypeError.about(parameter, "must be a whole number", points, f"write {parameter}=100")
     if points < 1:
-        raise InputError(complaint(parameter, "must be at least 1 point", points, f"write {parameter}=100"))
+        raise InputError.about(parameter, "must be at least 1 point", points, f"write {parameter}=100")
 
 
 def is_of_thresholds(asked: Any) -> bool:
@@ -145,25 +141,19 @@ def specifications(grid: Any, features: Sequence[Any]) -> list[Any]:
     if grid is None or isinstance(grid, Grid) or _is_whole(grid):
         return [grid] * count
     if isinstance(grid, str):
-        raise InputTypeError(
-            complaint(
-                "grid", "must be a Grid, a number of points or the values", grid, f"write grid=Grid({grid!r})"
-            )
+        raise InputTypeError.about(
+            "grid", "must be a Grid, a number of points or the values", grid, f"write grid=Grid({grid!r})"
         )
     if isinstance(grid, Mapping):
         unknown = [name for name in grid if name not in features]
         if unknown:
-            raise InputError(
-                complaint("grid", "names a feature that was not asked for", unknown[0], did_you_mean(unknown[0], features))
-            )  # fmt: skip
+            raise InputError.about("grid", "names a feature that was not asked for", unknown[0], did_you_mean(unknown[0], features))  # fmt: skip
         return [grid.get(name) for name in features]
     if count == 1:
         return [_only_entry(grid)]
     if isinstance(grid, (str, bytes)) or not hasattr(grid, "__len__") or len(grid) != count:
-        raise InputError(
-            complaint("grid", f"must give one specification for each of the {count} features {list(features)}", grid,
-                      "pass a sequence or a mapping of feature -> values, number of points or Grid")
-        )  # fmt: skip
+        raise InputError.about("grid", f"must give one specification for each of the {count} features {list(features)}", grid,
+                      "pass a sequence or a mapping of feature -> values, number of points or Grid")  # fmt: skip
     return list(grid)
 
 
@@ -265,11 +255,9 @@ def grid_points(
     if plan.missing == "show" and column.any_missing:
         values = with_missing_last(values)
     if len(values) == 0:
-        raise InputError(
-            statement(
-                f"Column {column.name!r} has no value to ask the model at: it is empty, missing or infinite in every row.",
-                "pass the values with grid=[...]",
-            )
+        raise InputError.saying(
+            f"Column {column.name!r} has no value to ask the model at: it is empty, missing or infinite in every row.",
+            "pass the values with grid=[...]",
         )
     return Points(values, note, spaced and column.kind in NUMERIC_KINDS)
 

@@ -23,7 +23,7 @@ from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import Layout, lay_out
 from icefield.engines.trees.packed_rows import WORD, bit_mask
 from icefield.engines.trees.program import Batch, Program
-from icefield.errors import EngineError, IcefieldError, statement
+from icefield.errors import EngineError, IcefieldError
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.typing import Float
@@ -254,11 +254,9 @@ def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> NDArray[
     for number, columns in enumerate(groups):
         for column in columns:
             if group_of_column[column] >= 0:
-                raise EngineError(
-                    statement(
-                        "The trees engine cannot move two features apart that decide the same input of the model.",
-                        "use engine='brute' for this question",
-                    )
+                raise EngineError.saying(
+                    "The trees engine cannot move two features apart that decide the same input of the model.",
+                    "use engine='brute' for this question",
                 )
             group_of_column[column] = number
     return group_of_column
