@@ -10,7 +10,6 @@ from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.engine import Engine
 from icefield.core.question import Question, Resources
@@ -18,7 +17,7 @@ from icefield.core.rows import Block
 from icefield.data.columns import Column
 from icefield.data.features import Axis, Feature
 from icefield.data.frame import Table
-from icefield.typing import Float, Positions
+from icefield.typing import Array, Float, Int64, Positions
 
 if TYPE_CHECKING:
     from icefield.models.model import Model
@@ -94,11 +93,11 @@ def _distinct(table: Table, columns: Sequence[Any]) -> tuple[Positions, Position
     return first.astype(np.intp), place.astype(np.intp)
 
 
-def _codes_of_floats(values: NDArray[Any]) -> NDArray[np.int64]:
+def _codes_of_floats(values: Array) -> Int64:
     return np.unique(values, return_inverse=True, equal_nan=True)[1].astype(np.int64)
 
 
-def _grid_values(column: Column, rows: Positions) -> NDArray[Any]:
+def _grid_values(column: Column, rows: Positions) -> Array:
     """Values of some rows in the form grids have: the dtype's own missing value, or None."""
     values = column.values[rows]
     gone = column.missing[rows]

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.rows import Accumulator, Block, State
 from icefield.data.features import Feature, feature_column, nearest_points
-from icefield.typing import Float
+from icefield.typing import Array, Float
 
 if TYPE_CHECKING:
     from icefield.threads import ThreadCrew
 
-Grids = tuple[NDArray[Any], ...]
+Grids = tuple[Array, ...]
 
 
 class PointWeights(Accumulator):

@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.rows import Accumulator, Block, State
 from icefield.data.features import Axis
-from icefield.typing import Float
+from icefield.typing import Array, Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.engine import Engine
@@ -32,7 +31,7 @@ class Question:
     axes: tuple[Axis, ...]
     spread: bool = True
     quantiles: tuple[float, ...] = ()
-    rows: NDArray[np.intp] | None = None  # positions whose individual curves are kept
+    rows: Positions | None = None  # positions whose individual curves are kept
     averaged: bool = True  # False: only these curves are wanted, and an engine may leave the moments empty
 
     @property
@@ -291,6 +290,6 @@ def moments_of(state: State, at: str) -> Moments:
     )
 
 
-def _digest(values: NDArray[Any]) -> str:
+def _digest(values: Array) -> str:
     content = repr(values.tolist()) if values.dtype == object else values.tobytes().hex()
     return hashlib.sha256(f"{values.dtype} {content}".encode()).hexdigest()[:16]

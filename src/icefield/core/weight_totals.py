@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.rows import Accumulator, Block, State
-from icefield.typing import Float
+from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.threads import ThreadCrew
@@ -42,7 +41,7 @@ class WeightTotals(Accumulator):
     def about(self) -> dict[str, Any]:
         return {"weight totals": [str(name) for name in self.columns or ()]}
 
-    def segments(self, codes: NDArray[np.intp] | None, n_rows: int) -> NDArray[np.intp]:
+    def segments(self, codes: Positions | None, n_rows: int) -> Positions:
         """The number of each row's group."""
         if codes is None:
             return np.zeros(n_rows, np.intp)

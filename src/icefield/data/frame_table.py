@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import (
     NUMERIC_KINDS,
@@ -28,6 +27,7 @@ from icefield.data.columns import (
 from icefield.data.matrix_tables import ArrayTable
 from icefield.data.replacement import UNSET, arrow_array, own_missing, pandas_values, polars_series
 from icefield.data.table import Table, same_name_error
+from icefield.typing import Array, Positions
 
 MANY_COLUMNS = 8  # that get new values, from which on a pandas frame is made anew
 
@@ -107,7 +107,7 @@ class FrameTable(Table):
             frame = self.native.select(list(columns))
         return FrameTable(frame, self.library, marks=self._marks, names=tuple(columns))
 
-    def rows_at(self, positions: NDArray[np.intp]) -> Any:
+    def rows_at(self, positions: Positions) -> Any:
         if self.library == "pandas":
             return _labels_may_repeat(self.native).take(positions)
         if self.library == "polars":
@@ -121,7 +121,7 @@ class FrameTable(Table):
             return self._with(self.native.iloc[start:stop])
         return self._with(self.native.slice(start, max(0, stop - start)))
 
-    def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> FrameTable:
+    def _repeated(self, times: int, points: Mapping[Any, Array]) -> FrameTable:
         positions = np.tile(np.arange(self.n_rows), times)
         # The new values are few: make them once in the column's dtype, then repeat them natively.
         spread = np.repeat(np.arange(times), self.n_rows)
@@ -206,7 +206,7 @@ class FrameTable(Table):
             return FrameTable(frame.to_polars(), "polars")
         return FrameTable(frame.to_arrow(), "pyarrow")
 
-    def to_numpy(self, dtype: Any = None) -> NDArray[Any]:
+    def to_numpy(self, dtype: Any = None) -> Array:
         """A plain matrix: numbers with NaN for missing, or objects where there are categories."""
         columns = [self.column(name) for name in self.names]
         if all(c.kind in (*NUMERIC_KINDS, "boolean") for c in columns):

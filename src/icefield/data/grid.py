@@ -16,13 +16,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.columns import NUMERIC_KINDS, ORDERED_KINDS, TIME_KINDS, Column, object_array
 from icefield.data.distribution import USUAL_TRIM, looked_up_quantiles, weighted_quantiles
 from icefield.data.given_values import given_values
 from icefield.errors import EngineError, InputError, InputTypeError, did_you_mean
+from icefield.typing import Array, Float
 
 if TYPE_CHECKING:
     from icefield.data.column_summary import ColumnSummary
@@ -39,9 +39,7 @@ WORTH_A_POINT = (
     0.02  # of how far a model moves at all thresholds of a column: what moves less at one needs no point
 )
 
-Steps = tuple[
-    NDArray[np.float64], NDArray[np.float64]
-]  # thresholds of a column, and about how far the model moves at each
+Steps = tuple[Float, Float]  # thresholds of a column, and about how far the model moves at each
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class Grid:
             raise InputError.about("missing", "must be 'show' or 'hide'", self.missing)
         validate.flag("exact", self.exact)
 
-    def probabilities(self, n_features: int) -> NDArray[np.float64]:
+    def probabilities(self, n_features: int) -> Float:
         """The quantiles that decide where the points of an ordered column lie; none for other kinds of grid."""
         if self.kind in ("uniform", "log"):
             return np.array(self.trim)
@@ -187,7 +185,7 @@ class Points:
     spaced : whether they rise and leave out values that occur, so that others may lie between them
     """
 
-    values: NDArray[Any]
+    values: Array
     note: str = ""
     spaced: bool = False
 
@@ -196,11 +194,11 @@ def grid_values(
     specification: Any,
     column: Column,
     n_features: int,
-    weights: NDArray[np.float64] | None = None,
-    thresholds: Callable[[], NDArray[np.float64]] | None = None,
+    weights: Float | None = None,
+    thresholds: Callable[[], Float] | None = None,
     summary: ColumnSummary | None = None,
     steps: Steps | None = None,
-) -> tuple[NDArray[Any], str]:
+) -> tuple[Array, str]:
     """The grid of one column and a note about it (empty when there is nothing to say).
 
     `thresholds` gives the model's own split values, for the grid kind of that name, `steps` those at which it moves, and how
@@ -216,8 +214,8 @@ def grid_points(
     specification: Any,
     column: Column,
     n_features: int,
-    weights: NDArray[np.float64] | None = None,
-    thresholds: Callable[[], NDArray[np.float64]] | None = None,
+    weights: Float | None = None,
+    thresholds: Callable[[], Float] | None = None,
     summary: ColumnSummary | None = None,
 ) -> Points:
     """The same before points beside thresholds are added, for which see `with_steps`."""
@@ -262,7 +260,7 @@ def grid_points(
     return Points(values, note, spaced and column.kind in NUMERIC_KINDS)
 
 
-def with_missing_last(values: NDArray[Any]) -> NDArray[Any]:
+def with_missing_last(values: Array) -> Array:
     """Append the missing value of the array's own dtype, or None in an object array."""
     if values.dtype.kind == "f":
         return np.append(values, np.array([np.nan], dtype=values.dtype))
@@ -271,9 +269,7 @@ def with_missing_last(values: NDArray[Any]) -> NDArray[Any]:
     return object_array([*values.tolist(), None])
 
 
-def _present(
-    column: Column, weights: NDArray[np.float64] | None
-) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+def _present(column: Column, weights: Float | None) -> tuple[Array, Float | None]:
     """The known, finite values that carry weight."""
     keep = ~column.missing
     if column.kind == "float":
@@ -289,10 +285,10 @@ def _ordered_points(
     plan: Grid,
     points: int | None,
     column: Column,
-    present: NDArray[Any],
-    kept: NDArray[np.float64] | None,
+    present: Array,
+    kept: Float | None,
     summary: ColumnSummary | None,
-) -> tuple[NDArray[Any], str]:
+) -> tuple[Array, str]:
     if points is None:
         return np.unique(present), ""
     if summary is None or not summary.certainly_differ(points):
@@ -300,7 +296,7 @@ def _ordered_points(
         if distinct is not None:
             return distinct, ""
 
-    def quantiles(probabilities: NDArray[np.float64]) -> NDArray[Any]:
+    def quantiles(probabilities: Float) -> Array:
         if summary is not None:
             return looked_up_quantiles(present, probabilities, summary)
         return weighted_quantiles(present, probabilities, kept)
@@ -334,8 +330,8 @@ def _ordered_points(
 
 
 def _auto_points(
-    plan: Grid, present: NDArray[Any], weights: NDArray[np.float64] | None, summary: ColumnSummary | None
-) -> tuple[NDArray[Any], bool]:
+    plan: Grid, present: Array, weights: Float | None, summary: ColumnSummary | None
+) -> tuple[Array, bool]:
     """The data's quantiles, and values evenly apart, so that tails have points of their own; whether that leaves values out.
 
     A column of no more distinct values than both has all of them.
@@ -391,14 +387,14 @@ def with_steps(plan: Grid, grid: Points, steps: Steps | None) -> Points:
     )
 
 
-def _without_missing(values: NDArray[Any]) -> NDArray[Any]:
+def _without_missing(values: Array) -> Array:
     """The numbers among grid values, whose last may be a missing one."""
     if values.dtype == object:
         return np.array([v for v in values.tolist() if v is not None])
     return values[:-1] if values.dtype.kind == "f" and np.isnan(values[-1]) else values
 
 
-def last_left(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+def last_left(thresholds: Float, dtype: np.dtype[Any]) -> Array:
     """The last values of a type that are at most each of some thresholds, which lie between values of it."""
     if dtype.kind in "iu":
         return np.floor(thresholds).astype(dtype)
@@ -409,7 +405,7 @@ def last_left(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[
     return below
 
 
-def _few_distinct(present: NDArray[Any], limit: int) -> NDArray[Any] | None:
+def _few_distinct(present: Array, limit: int) -> Array | None:
     """The distinct values if there are at most `limit`; a prefix settles most columns at once."""
     if len(present) > 4 * limit and len(np.unique(present[: 4 * limit])) > limit:
         return None
@@ -417,7 +413,7 @@ def _few_distinct(present: NDArray[Any], limit: int) -> NDArray[Any] | None:
     return distinct if len(distinct) <= limit else None
 
 
-def _evenly(low: Any, high: Any, points: int, kind: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _evenly(low: Any, high: Any, points: int, kind: str, dtype: np.dtype[Any]) -> Array:
     if kind == "integer" or kind in TIME_KINDS:
         # Through exact Python integers: float spacing would lose digits beyond 2**53, and a span of
         # centuries in nanoseconds does not fit 64 bits.
@@ -434,16 +430,14 @@ def _evenly(low: Any, high: Any, points: int, kind: str, dtype: np.dtype[Any]) -
     return np.unique(values.astype(dtype))
 
 
-def _by_factors(low: float, high: float, points: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _by_factors(low: float, high: float, points: int, dtype: np.dtype[Any]) -> Array:
     """From low to high, each point by the same factor above the last; of whole numbers the nearest ones."""
     values = np.geomspace(low, high, points)
     values[0], values[-1] = low, high  # whatever rounding made of them
     return np.unique((np.round(values) if dtype.kind in "iu" else values).astype(dtype))
 
 
-def _levels(
-    column: Column, points: int | None, weights: NDArray[np.float64] | None
-) -> tuple[NDArray[Any], str]:
+def _levels(column: Column, points: int | None, weights: Float | None) -> tuple[Array, str]:
     """The levels that occur, in level order; the most frequent ones when there are too many."""
     counts = column.level_counts(weights)
     occurring = np.flatnonzero(counts > 0)
@@ -454,9 +448,7 @@ def _levels(
     return column.levels[frequent], note
 
 
-def _threshold_points(
-    thresholds: NDArray[np.float64], column: Column, present: NDArray[Any], points: int | None
-) -> NDArray[Any]:
+def _threshold_points(thresholds: Float, column: Column, present: Array, points: int | None) -> Array:
     """One point in each interval on which the model is constant: the last value the column can
     hold on the left of every threshold (``x <= t``) and one beyond the last."""
     if column.kind not in NUMERIC_KINDS:
@@ -474,7 +466,7 @@ def _threshold_points(
     )
 
 
-def _whole_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: int) -> NDArray[Any]:
+def _whole_below(thresholds: Float, dtype: np.dtype[Any], top: int) -> Array:
     steps = {math.floor(t) for t in thresholds.tolist()}
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     beyond = max(top, *(step + 1 for step in steps)) if steps else top
@@ -483,7 +475,7 @@ def _whole_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: int
     return np.array(sorted(inside), dtype=dtype)
 
 
-def _floats_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: Any) -> NDArray[Any]:
+def _floats_below(thresholds: Float, dtype: np.dtype[Any], top: Any) -> Array:
     with np.errstate(over="ignore"):
         below = last_left(thresholds, dtype)
     below = below[np.isfinite(below)]

@@ -17,7 +17,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.engine import Engine, Offer, TreeReading
 from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
@@ -34,7 +33,7 @@ from icefield.models.model import Model
 from icefield.models.pace import FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, Pace
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew
-from icefield.typing import Float, Positions
+from icefield.typing import Array, Float, Positions
 
 CALLS_PER_WORKER = 8
 COPIES = 4  # a repeated block, the model's own copy of it, its validation and its output
@@ -170,7 +169,7 @@ class _QuestionWork:
         """Every block's predictions, shape ``(outputs, points, rows)``, in the order of the calls."""
         asked: list[_Call] = []
 
-        def questions() -> Iterator[tuple[CallRows, dict[Any, NDArray[Any]]]]:
+        def questions() -> Iterator[tuple[CallRows, dict[Any, Array]]]:
             rows, block = None, None
             for call in self._calls(low, high):
                 if block is None or call.rows != rows:
@@ -264,7 +263,7 @@ def _side_by_side(pieces: list[Moments]) -> Moments:
     )
 
 
-def flat_points(question: Question) -> dict[Any, NDArray[Any]]:
+def flat_points(question: Question) -> dict[Any, Array]:
     """Each moving column's value at every point of the product grid, first axis slowest."""
     mesh = np.meshgrid(*[np.arange(n) for n in question.shape], indexing="ij")
     return {
@@ -274,7 +273,7 @@ def flat_points(question: Question) -> dict[Any, NDArray[Any]]:
     }
 
 
-def _turns(points: Mapping[Any, NDArray[Any]], table: Table, size: int) -> NDArray[np.intp]:
+def _turns(points: Mapping[Any, Array], table: Table, size: int) -> Positions:
     """Where grid points are written into rows in another way than those before, and the end of the grid.
 
     A call has points that are written alike: beside a missing value whole numbers would become floats, and lose digits.

@@ -18,8 +18,6 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from numpy.typing import NDArray
-
 from icefield.core.question import Resources
 from icefield.data.frame import Table
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
@@ -28,9 +26,9 @@ from icefield.models.model import CrossedRows, Model
 from icefield.models.pace import Pace
 from icefield.models.sharing import alone, copies_help, private_copy, settings_for_threads, shareable
 from icefield.threads import Workers, available_processors
-from icefield.typing import Float
+from icefield.typing import Array, Float
 
-Points = Mapping[Any, NDArray[Any]]
+Points = Mapping[Any, Array]
 
 
 class CallRows:

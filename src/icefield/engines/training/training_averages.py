@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.question import Axis, Resources
 from icefield.data.frame import Table
@@ -19,7 +18,7 @@ from icefield.engines.trees.axes import EncodedAxis, find_updates, group_columns
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.errors import EngineError
 from icefield.forest.tree_model import TreeModel
-from icefield.typing import Float
+from icefield.typing import Float, Int32
 
 
 def training_average(
@@ -64,7 +63,7 @@ def training_average(
     return unsorted(summed(differences, sizes), encoded) + sums.base.reshape(-1, *[1] * len(sizes))
 
 
-def _leaf_shares(batch: Batch, group_of_condition: NDArray[np.int32]) -> Float:
+def _leaf_shares(batch: Batch, group_of_condition: Int32) -> Float:
     """By node: the training weight that reaches it with the moving groups left open.
 
     NaN below a split without training weight, unless nothing reaches that split anyway.

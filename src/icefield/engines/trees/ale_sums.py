@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.placement import Placement, PlaceSums
@@ -25,7 +24,7 @@ from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.threads import Stopped, ThreadCrew
-from icefield.typing import Float
+from icefield.typing import Array, Float
 
 
 class Unlike(Exception):
@@ -99,7 +98,7 @@ class LocalSums:
         return LeafMasks.of(self._program, self._layout, self.sums.base, len(self.axes), self._form).given
 
     @cached_property
-    def _moving(self) -> dict[str, NDArray[Any]]:
+    def _moving(self) -> dict[str, Array]:
         """The coded columns that move, their groups, and the codes of these groups' points."""
         layout, columns, groups, codes = self._layout, [], [], [np.zeros(0, np.int32)]
         for group, axis in enumerate(self.axes):

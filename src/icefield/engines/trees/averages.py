@@ -21,7 +21,7 @@ from icefield.engines.trees.packed_rows import WORD, PackedRows, Workspace, alig
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
 from icefield.progress import Progress
 from icefield.threads import PerThread, Stopped, ThreadCrew
-from icefield.typing import Float
+from icefield.typing import Bytes, Float, Int64
 
 WORDS = 64  # of a mask when rows are packed and counted in one call, which the kernel knows beforehand
 SHORT = 2**33  # rows times nodes that are counted in a tenth of a second or so
@@ -39,7 +39,7 @@ class Counted:
     progress: Progress
 
     def programs(
-        self, groups: Sequence[tuple[int, ...]], mode: int, asked: NDArray[np.uint8] | None = None
+        self, groups: Sequence[tuple[int, ...]], mode: int, asked: Bytes | None = None
     ) -> Iterator[Program]:
         """The programs of all batches of trees, for groups of forest columns."""
         group_of_column = group_columns(groups, self.sums.forest.n_columns)
@@ -70,14 +70,14 @@ class Counted:
             memory=self.memory,
         )
 
-    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
+    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> Int64:
         """Whole weights of the rows in every slot, by segment; `meanwhile` is done while threads count."""
         (found,) = self.counts_of_moves(program, meanwhile)
         return found
 
     def counts_of_moves(
         self, program: Program, meanwhile: Callable[[], object] | None = None
-    ) -> Iterator[NDArray[np.int64]]:
+    ) -> Iterator[Int64]:
         """The same for every way in which the rows move."""
         batch, rows = program.batch, self.rows
         plain = rows.are_alike(program.layout, program.has_lists)
@@ -102,7 +102,7 @@ class Counted:
         for counters in sum((m.counters for m in lent.made), np.zeros(shape, np.int64)):
             yield program.slots.counts(counters, rows.totals())
 
-    def shares(self, counts: NDArray[np.int64]) -> list[Float]:
+    def shares(self, counts: Int64) -> list[Float]:
         """Counts as shares of the weight: over all rows, then for each group."""
         totals, units = self.rows.totals(), self.rows.weights.units
         if self.rows.weights.values is None:
@@ -156,7 +156,7 @@ class CountingMoves:
         self._counters = np.zeros((program.n_counters, rows.n_moves), np.int64)
 
     @property
-    def counters(self) -> NDArray[np.int64]:
+    def counters(self) -> Int64:
         return self._counters.T[:, :, None].copy()
 
     def add(self, start: int, stop: int) -> None:
@@ -186,7 +186,7 @@ class RowCounting:
         self._counters = np.zeros((program.n_counters, rows.n_moves), np.int64)
 
     @property
-    def counters(self) -> NDArray[np.int64]:
+    def counters(self) -> Int64:
         return self._counters.T[:, :, None].copy()
 
     def add(self, start: int, stop: int) -> None:

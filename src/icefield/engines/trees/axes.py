@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.question import Axis
@@ -26,11 +25,11 @@ from icefield.engines.trees.program import Batch, Program
 from icefield.errors import EngineError, IcefieldError
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead, TreeModel
-from icefield.typing import Float
+from icefield.typing import Array, Bits, Float, Int32, Int64
 
 FEW_POINTS = 128  # of axes that are encoded side by side although they have not equally many
 
-Updates = tuple[NDArray[np.int64], NDArray[np.int32], Float]
+Updates = tuple[Int64, Int32, Float]
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class EncodedAxis:
 
     columns: tuple[int, ...]
     matrix: Float
-    order: NDArray[np.int32]
+    order: Int32
 
     @property
     def size(self) -> int:
@@ -109,7 +108,7 @@ def axis_columns(model: TreeModel, axis: Axis) -> tuple[int, ...]:
     return tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
 
 
-def _repeated_to(size: int, values: NDArray[Any]) -> NDArray[Any]:
+def _repeated_to(size: int, values: Array) -> Array:
     """Grid values, the last of them as often as it takes to have this many."""
     return values if len(values) == size else values[np.minimum(np.arange(size), len(values) - 1)]
 
@@ -248,7 +247,7 @@ def _last_rounded_left(steps: Float) -> Float:
     return last[np.isfinite(last)]
 
 
-def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> NDArray[np.int32]:
+def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> Int32:
     """The group each forest column moves with, -1 for none."""
     group_of_column = np.full(n_columns, -1, np.int32)
     for number, columns in enumerate(groups):
@@ -262,7 +261,7 @@ def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> NDArray[
     return group_of_column
 
 
-def flat_order(axes: Sequence[EncodedAxis]) -> NDArray[np.int32]:
+def flat_order(axes: Sequence[EncodedAxis]) -> Int32:
     """For each point of the sorted product grid, its place in the caller's."""
     place = np.zeros(1, np.int64)
     for axis in axes:
@@ -274,19 +273,19 @@ def flat_order(axes: Sequence[EncodedAxis]) -> NDArray[np.int32]:
 class GridRegions:
     """The regions of all children of splits on moving groups, for a list of axes."""
 
-    rank: NDArray[np.int32]  # by node
-    size: NDArray[np.int64]  # by axis, as are words and start
-    words: NDArray[np.int64]
-    start: NDArray[np.int64]
-    masks: NDArray[np.uint64]
+    rank: Int32  # by node
+    size: Int64  # by axis, as are words and start
+    words: Int64
+    start: Int64
+    masks: Bits
 
     @property
-    def first(self) -> NDArray[np.int64]:
+    def first(self) -> Int64:
         """The number of each axis's first region when all are counted, and last how many there are."""
         ends = np.append(self.start[1:], self.masks.size)
         return np.concatenate([[0], np.cumsum((ends - self.start) // self.words)]).astype(np.int64)
 
-    def on_paths(self, program: Program) -> NDArray[np.int64]:
+    def on_paths(self, program: Program) -> Int64:
         """The region of each entry of the program's paths, counted over all axes; group a moves axis a."""
         entries = int(program.path_start[-1])
         group = program.path_group[:entries]
@@ -345,7 +344,7 @@ def find_updates(program: Program, axes: Sequence[EncodedAxis]) -> Updates:
     return start, at, sign
 
 
-def _splits_by_group(program: Program) -> list[NDArray[np.int32]]:
+def _splits_by_group(program: Program) -> list[Int32]:
     """The splits on each moving group, in order."""
     batch = program.batch
     splits = np.flatnonzero(batch.node_left >= 0)
@@ -366,13 +365,13 @@ def every_condition_packed(batch: Batch) -> Layout:
     return lay_out(batch.forest, batch.conditions(), np.ones(batch.forest.condition_column.size, bool))
 
 
-def _bits_of_axes(layout: Layout, axes: Sequence[EncodedAxis]) -> list[NDArray[np.uint64]]:
+def _bits_of_axes(layout: Layout, axes: Sequence[EncodedAxis]) -> list[Bits]:
     """By axis, which grid points each condition on its columns sends left.
 
     Axes of as many words that move different columns share an array: a condition looks at one column only. What stands
     there beyond an axis's points means nothing.
     """
-    found: list[NDArray[np.uint64]] = [np.empty((0, 0), np.uint64)] * len(axes)
+    found: list[Bits] = [np.empty((0, 0), np.uint64)] * len(axes)
     for together in _side_by_side([-(-axis.size // WORD) for axis in axes], [axis.columns for axis in axes]):
         bits = _grid_bits(layout, [axes[a] for a in together])
         for a in together:
@@ -380,7 +379,7 @@ def _bits_of_axes(layout: Layout, axes: Sequence[EncodedAxis]) -> list[NDArray[n
     return found
 
 
-def coded_columns(layout: Layout, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def coded_columns(layout: Layout, columns: Sequence[int]) -> tuple[Int32, Int32]:
     """The coded columns of some columns of the forest; and, for a matrix of these alone, where in it each coded column is."""
     place = np.full(int(layout.column.max(initial=-1)) + 1, -1, np.int32)
     moving = np.array(columns, np.int64)
@@ -390,7 +389,7 @@ def coded_columns(layout: Layout, columns: Sequence[int]) -> tuple[NDArray[np.in
     return np.flatnonzero(column >= 0).astype(np.int32), column
 
 
-def _grid_bits(layout: Layout, axes: Sequence[EncodedAxis]) -> NDArray[np.uint64]:
+def _grid_bits(layout: Layout, axes: Sequence[EncodedAxis]) -> Bits:
     """Which grid points each condition on the axes' columns sends left; they have as many words and no common column."""
     size = max(axis.size for axis in axes)
     words = -(-size // WORD)

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.engine import Context
 from icefield.core.question import Answer, Moments, Question, QuestionAccumulator
@@ -26,10 +25,10 @@ from icefield.engines.trees.packed_rows import MOST_POSITIONS, NO_WEIGHT, WORD, 
 from icefield.engines.trees.program import Program
 from icefield.progress import Progress
 from icefield.threads import PerThread, ThreadCrew, available_processors
-from icefield.typing import Float
+from icefield.typing import Float, Int64, Positions
 
 
-def whole_weights(totals: WeightTotals, weights: Float, codes: NDArray[np.intp] | None) -> WholeWeights:
+def whole_weights(totals: WeightTotals, weights: Float, codes: Positions | None) -> WholeWeights:
     """Some rows' weights as whole numbers, in units that all parts of the rows share."""
     segment, some = totals.segments(codes, len(weights)), totals.totals > 0
     shift = np.where(some, 61 - np.frexp(totals.totals)[1], 0).astype(np.int64)
@@ -65,7 +64,7 @@ class _PartRows(PackedRows):
             self.weights = whole_weights(self._totals, sample.weights, sample.codes)
         self.counted += super().totals()
 
-    def totals(self) -> NDArray[np.int64]:
+    def totals(self) -> Int64:
         return self.counted
 
 
@@ -73,9 +72,9 @@ class _PartRows(PackedRows):
 class _Replayed(Counted):
     """Stands in for counting: shows each program once to `counts_of` and takes what that gives."""
 
-    counts_of: Callable[[Program], NDArray[np.int64]]
+    counts_of: Callable[[Program], Int64]
 
-    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
+    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> Int64:
         if meanwhile is not None:
             meanwhile()
         return self.counts_of(program)
@@ -105,7 +104,7 @@ class CountAccumulator(QuestionAccumulator):
         self._totals = WeightTotals(n_groups + 1) if known is None else known
         self._programs: list[Program] = []
 
-        def laid_out(program: Program) -> NDArray[np.int64]:
+        def laid_out(program: Program) -> Int64:
             self._programs.append(program)
             return np.zeros((program.slots.n, self._rows.n_segments), np.int64)
 
@@ -136,7 +135,7 @@ class CountAccumulator(QuestionAccumulator):
         return [[next(found) for _ in q.axes] for q in questions]
 
     def _averages(
-        self, axes: list[list[EncodedAxis]], counts_of: Callable[[Program], NDArray[np.int64]]
+        self, axes: list[list[EncodedAxis]], counts_of: Callable[[Program], Int64]
     ) -> list[list[Float]]:
         engine, rows = self._engine, self._rows
         counted = _Replayed(
@@ -164,7 +163,7 @@ class CountAccumulator(QuestionAccumulator):
         axes = self._encoded(questions)
         known = iter(zip(self._programs, self.counters))
 
-        def resolved(_: Program) -> NDArray[np.int64]:
+        def resolved(_: Program) -> Int64:
             program, counters = next(known)
             return program.slots.counts(counters, self._rows.totals())
 

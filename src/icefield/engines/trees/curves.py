@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.rows import Block
@@ -23,7 +22,7 @@ from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batc
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
 from icefield.threads import Stopped, ThreadCrew
-from icefield.typing import Float
+from icefield.typing import Float, Positions
 
 Result = TypeVar("Result")
 TABLE_BYTES = 2**20
@@ -105,7 +104,7 @@ class ForestCurves:
                 deque(self.crew.map(partial(_unpacked, walk), zip(chosen, tables)), maxlen=0)
             yield from self.crew.map(finished, zip(chosen, tables))
 
-    def _part(self, trees: NDArray[np.intp]) -> CurvesPart:
+    def _part(self, trees: Positions) -> CurvesPart:
         batch = Batch.of(self.sums, trees)
         program = Program.of(batch, self._group_of_column, len(self._groups), JOINT, scatter=True)
         leaves = program.leaf_node.size

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.engine import Offer, TreeReading
 from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
@@ -26,7 +25,7 @@ from icefield.forest.form import validate
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew, available_processors
-from icefield.typing import Float
+from icefield.typing import Float, Mask, Positions
 
 if TYPE_CHECKING:
     from icefield.core.engine import Context
@@ -292,8 +291,8 @@ class TreesEngine:
         self,
         axes: Sequence[Axis],
         table: Table,
-        rows: NDArray[np.intp],
-        steps: Sequence[NDArray[np.intp]],
+        rows: Positions,
+        steps: Sequence[Positions],
         resources: Resources,
     ) -> Float:
         """Mixed differences ``(rows, outputs)`` of the predictions of rows, each across steps of its own.
@@ -496,12 +495,7 @@ class TreesEngine:
         return Answer(total, tuple(groups), curves=np.ascontiguousarray(values.T))
 
     def _kept(
-        self,
-        rows: NDArray[np.intp],
-        axes: list[EncodedAxis],
-        sample: Block,
-        resources: Resources,
-        crew: ThreadCrew,
+        self, rows: Positions, axes: list[EncodedAxis], sample: Block, resources: Resources, crew: ThreadCrew
     ) -> Float:
         """The individual curves of some rows."""
         from icefield.engines.trees.curves import ForestCurves
@@ -523,7 +517,7 @@ def _keeps_every_prediction(question: Question, sample: Block) -> bool:
     return _is_every_row(question.rows, sample)
 
 
-def _is_every_row(rows: NDArray[np.intp], sample: Block) -> bool:
+def _is_every_row(rows: Positions, sample: Block) -> bool:
     return len(rows) == sample.n_rows and bool((rows == np.arange(len(rows))).all())
 
 
@@ -531,7 +525,7 @@ def _without_spread(averages: list[Float], sample: Block) -> tuple[Moments, tupl
     """Moments that know their mean and weights but no spread."""
     weights = sample.weights
 
-    def moments(mean: Float, chosen: NDArray[np.bool_] | slice, count: int) -> Moments:
+    def moments(mean: Float, chosen: Mask | slice, count: int) -> Moments:
         own = None if weights is None else weights[chosen]
         weight = float(count) if own is None else float(own.sum())
         squared = float(count) if own is None else float(np.square(own).sum())

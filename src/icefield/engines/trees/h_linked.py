@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.rows import Block
@@ -24,7 +23,7 @@ from icefield.forest.check import raw_by_levels
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.threads import Stopped, ThreadCrew
-from icefield.typing import Float
+from icefield.typing import Float, Int32, Int64
 
 MOST_ROWS = 2_048  # each is crossed with each
 MOST_ENTRIES = 2**23  # pairs of groups on the paths of all leaves
@@ -146,7 +145,7 @@ class LinkedAverages:
         return frozenset(range(self.sums.forest.n_columns)).difference(*self.wanted.groups)
 
     @cached_property
-    def _paths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _paths(self) -> tuple[Int64, Int64]:
         """By entry of the paths, its leaf and its group."""
         start = self._program.path_start
         return np.repeat(np.arange(start.size - 1), np.diff(start)), self._program.path_group[
@@ -195,13 +194,13 @@ class LinkedAverages:
             here = min(at_once, self.rows - first)
             moves = np.empty((n_groups, self.outputs * here, self.rows))
 
-            def move(part: NDArray[np.int32], first: int = first, moves: Float = moves) -> None:
+            def move(part: Int32, first: int = first, moves: Float = moves) -> None:
                 self._finished(kernels.cross_singles(
                     trees=trees, first=first, groups=part, **singles, moves=moves,
                     averages=alone, others=without, stop=self.crew.stop,
                 ))  # fmt: skip
 
-            def cross(part: NDArray[np.int32], first: int = first, moves: Float = moves) -> None:
+            def cross(part: Int32, first: int = first, moves: Float = moves) -> None:
                 self._finished(kernels.cross_pairs(
                     trees=trees, first=first, asked=part, pairs=pair_groups, **pairs, moves=moves,
                     averages=joint, stop=self.crew.stop,
@@ -214,7 +213,7 @@ class LinkedAverages:
             progress.advance(here * max(1, n_pairs))
         return {"pair": joint} if again else {"pair": joint, "group": alone, "without": without}
 
-    def _entries_of(self, window: slice) -> dict[str, NDArray[np.int32]]:
+    def _entries_of(self, window: slice) -> dict[str, Int32]:
         """The entries of some of the pairs."""
         every = self._pair_entries
         start = every["entry_start"][window.start : window.stop + 1]
@@ -230,7 +229,7 @@ class LinkedAverages:
             raise Stopped
 
     @cached_property
-    def _single_entries(self) -> dict[str, NDArray[np.int32]]:
+    def _single_entries(self) -> dict[str, Int32]:
         """The places of each group on paths."""
         leaf, group = self._paths
         order = np.argsort(group, kind="stable")
@@ -241,7 +240,7 @@ class LinkedAverages:
         }
 
     @cached_property
-    def _pair_entries(self) -> dict[str, NDArray[np.int32]]:
+    def _pair_entries(self) -> dict[str, Int32]:
         """The places of each pair's groups on the paths that have both."""
         leaf, group = self._paths
         n_groups = len(self.wanted.groups)
@@ -266,11 +265,11 @@ class LinkedAverages:
         }
 
 
-def _starts(owner: NDArray[np.int64], n_owners: int) -> NDArray[np.int32]:
+def _starts(owner: Int64, n_owners: int) -> Int32:
     """Where each owner's entries begin among entries sorted by owner."""
     return np.searchsorted(owner, np.arange(n_owners + 1)).astype(np.int32)
 
 
-def _parts(size: int, at_once: int) -> list[NDArray[np.int32]]:
+def _parts(size: int, at_once: int) -> list[Int32]:
     every = np.arange(size, dtype=np.int32)
     return [every[start : start + at_once] for start in range(0, size, at_once)]

@@ -16,7 +16,6 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.rows import Block
@@ -29,7 +28,7 @@ from icefield.engines.trees.program import JOINT, SINGLES, Batch, Program, batch
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.threads import Stopped
-from icefield.typing import Float
+from icefield.typing import Float, Int32, Int64, Positions
 
 CELL_BYTES = 4
 BLOCK_BYTES = 2**19  # of a block's averages over all groups
@@ -41,7 +40,7 @@ class Cells:
     """The distinct places a group's values have among the thresholds, and each row's."""
 
     axis: EncodedAxis  # one point a cell, in order
-    of_row: NDArray[np.int32]
+    of_row: Int32
 
     def weight_from(self, weights: Float | None) -> Float:
         """The share of the rows' weight in each cell or a later one."""
@@ -243,7 +242,7 @@ class AveragesAtRows:
         return ForestCurves(self.model, sums, (), counted.crew, counted.memory, opened=others)
 
 
-def _distinct(numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _distinct(numbers: Int64) -> tuple[Positions, Positions]:
     """The row that first shows each distinct number, in their order, and the place of each row's."""
     largest = int(numbers.max(initial=0))
     if largest > 4 * numbers.size:

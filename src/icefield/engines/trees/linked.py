@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.question import Moments
@@ -31,7 +30,7 @@ from icefield.engines.trees.sweeps import laid_for_sweeps
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.threads import Stopped, ThreadCrew
-from icefield.typing import Float, Positions
+from icefield.typing import Float, Int32, Positions
 
 if TYPE_CHECKING:
     from icefield.data.table import Table
@@ -251,7 +250,7 @@ class LinkedCurves:
         read: Reader,
         about: Float,
         weight: Float,
-        segment: NDArray[np.int32],
+        segment: Int32,
         room: Sums,
         kept: tuple[Float, Float] | None = None,
     ) -> None:

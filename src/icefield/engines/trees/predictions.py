@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.rows import Block
@@ -14,7 +13,7 @@ from icefield.engines.trees.program import Program, TreeSums
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
 from icefield.threads import PerThread, Stopped, ThreadCrew
-from icefield.typing import Float
+from icefield.typing import Bits, Float
 
 BLOCK = 4096  # rows
 SHORT = 2**32  # rows times nodes that are predicted in a tenth of a second or so
@@ -77,7 +76,7 @@ def _added(
     yield from crew.map(moves, rows.blocks)
 
 
-def _room(program: Program, rows: PackedRows, crew: ThreadCrew) -> tuple[NDArray[np.uint64], Walk]:
+def _room(program: Program, rows: PackedRows, crew: ThreadCrew) -> tuple[Bits, Walk]:
     """One thread's memory for the bits of rows, and the program over them."""
     bits, buffers = aligned((program.layout.n_rows, rows.words)), aligned((program.n_buffers + 1, rows.words))
     codes_by_row = np.empty((0, program.layout.n_columns), np.int32)

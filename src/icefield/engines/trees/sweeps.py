@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines.trees.grid_steps import GridSteps
@@ -12,7 +11,7 @@ from icefield.engines.trees.leaf_masks import LeafMasks, counted_up, numbers
 from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import Program
 from icefield.forest.tree_model import LinkForm
-from icefield.typing import Float
+from icefield.typing import Bits, Float, Int32, Int64
 
 # Leaves of a tree, on average, from which on most masks of 64 rows have none.
 SPARSE_LEAVES = 400
@@ -72,13 +71,7 @@ def laid_for_sweeps(
     )
 
 
-def _inside(
-    steps: GridSteps,
-    region: NDArray[np.int32],
-    group: NDArray[np.int64],
-    outputs: int,
-    events: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+def _inside(steps: GridSteps, region: Int32, group: Int64, outputs: int, events: Int64) -> tuple[Int64, Bits]:
     """For groups whose regions come and go often: where their entries' words begin (-1: not such a group), and the words."""
     words = -(-steps.count // WORD)
     entries = np.bincount(group, minlength=len(words))
