@@ -17,11 +17,11 @@ import numpy as np
 
 from icefield.core.rows import Accumulator, Block, State
 from icefield.data.features import Axis
+from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Array, Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.engine import Engine
-    from icefield.threads import ThreadCrew
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,10 @@ class Resources:
     threads: int | None = None
     processes: int | None = None
     seed: int = 0
+
+    def crew(self) -> ThreadCrew:
+        """So many threads, as many as there are processors by default."""
+        return ThreadCrew(self.threads or available_processors())
 
 
 @dataclass

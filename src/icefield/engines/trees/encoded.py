@@ -18,7 +18,6 @@ from icefield.data.code_counts import row_bits
 from icefield.engines.trees.coding import CodedRows, Coding
 from icefield.engines.trees.layout import KeptCodes, Layout
 from icefield.forest.encode import Encoder
-from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Array, Bits, Float, Positions
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ class EncodeOnce:
             coding.code(matrix, coding.columns, slice(None), codes, start)
 
         tasks = range(coding.columns.size) if by_column else range(0, table.n_rows, ROWS_AT_ONCE)
-        with ThreadCrew(resources.threads or available_processors()) as crew, crew:
+        with resources.crew() as crew, crew:
             for _ in crew.map(column if by_column else rows, tasks):
                 pass
         return CodedRows(codes, coding)
