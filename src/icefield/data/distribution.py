@@ -27,10 +27,8 @@ CELLS = 4_000_000  # of a joint histogram; beyond, only the most frequent levels
 SKEWED = 3.0  # half-widths of the middle two thirds; a standard deviation beyond is made by few values
 LEAST_UNIT = 0.1  # of the standard deviation
 FAR = 10.0  # times as far from the median as all but the farthest few per cent
-HANDFUL, HANDFUL_AT_MOST = (
-    5,
-    0.03,
-)  # values that do not decide alone how far all lie apart, and of few values this share
+# Values that do not decide alone how far all lie apart, and of few values this share, ...
+HANDFUL, HANDFUL_AT_MOST = 5, 0.03
 HANDFUL_SHARE = 0.005  # ... of many
 ROUNDING = 1e-12  # of the largest number
 

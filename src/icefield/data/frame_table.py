@@ -50,9 +50,7 @@ class FrameTable(Table):
             names = tuple(frame.column_names if library == "pyarrow" else frame.columns)
             if len(set(names)) != len(names):
                 raise same_name_error(list(names), parameter)
-        self.names = (
-            names  # blocks of rows are told: asking a wide frame every time takes longer than its rows
-        )
+        self.names = names  # blocks of rows are told: asking a wide frame takes longer than its rows
         self._given_marks = marks
 
     @cached_property
@@ -175,10 +173,9 @@ class FrameTable(Table):
         if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "fiub":
             return column_of_array(name, native.to_numpy())  # numbers of pandas are arrays already
         if self.library != "pandas" and _plain_numbers(native, self.library):
-            is_filled = (
-                self.library == "polars" and native.null_count()
-            )  # much faster than nulls that become NaN
-            return column_of_array(name, (native.fill_null(np.nan) if is_filled else native).to_numpy())
+            if self.library == "polars" and native.null_count():  # much faster than nulls that become NaN
+                native = native.fill_null(np.nan)
+            return column_of_array(name, native.to_numpy())
         if self.library == "pandas":
             plain = pandas_numbers(name, native)
             if plain is not None:

@@ -31,13 +31,9 @@ KINDS = ("auto", "uniform", "log", "quantile", "distinct", "thresholds")
 DEFAULT_POINTS = {1: 100, 2: 25}
 POINTS_BEYOND = 10
 MOST_AUTO = 120  # points of a grid of its own choice: of these
-QUANTILES, FURTHER = (
-    51,
-    17,
-)  # are quantiles and values next to even points; the others are next to the model's own thresholds
-WORTH_A_POINT = (
-    0.02  # of how far a model moves at all thresholds of a column: what moves less at one needs no point
-)
+# ... so many are quantiles and values next to even points; the others are next to the model's own thresholds.
+QUANTILES, FURTHER = 51, 17
+WORTH_A_POINT = 0.02  # of how far a model moves at all thresholds of a column: less at one needs no point
 
 Steps = tuple[Float, Float]  # thresholds of a column, and about how far the model moves at each
 
@@ -302,11 +298,9 @@ def _ordered_points(
         return weighted_quantiles(present, probabilities, kept)
 
     if plan.kind == "distinct":
-        ranks = np.linspace(0, 1, points)
         distinct = np.unique(present)
-        return np.unique(
-            weighted_quantiles(distinct, ranks, None)
-        ), f"{points} of {len(distinct)} distinct values"
+        chosen = weighted_quantiles(distinct, np.linspace(0, 1, points), None)
+        return np.unique(chosen), f"{points} of {len(distinct)} distinct values"
     if plan.kind == "quantile":
         return np.unique(quantiles(np.linspace(*plan.trim, points))), ""
     low, high = quantiles(np.array(plan.trim))
@@ -320,9 +314,8 @@ def _ordered_points(
     else:
         if plan.kind == "log":
             why = "its values reach 0 or below" if column.kind in NUMERIC_KINDS else "its values are times"
-            note = "; ".join(
-                part for part in (note, f"points lie evenly instead of by factors, because {why}") if part
-            )
+            said = f"points lie evenly instead of by factors, because {why}"
+            note = f"{note}; {said}" if note else said
         values = _evenly(low, high, points, column.kind, present.dtype)
     if column.decimals is not None:
         values = np.unique(np.round(values, column.decimals))
@@ -339,9 +332,8 @@ def _auto_points(
     n_quantiles, further = plan.parts
     most, probabilities = n_quantiles + further, np.linspace(0.0, 1.0, n_quantiles)
     if summary is not None and summary.certainly_differ(most):
-        even = 2.0 * np.linspace(
-            summary.low / 2.0, summary.high / 2.0, further
-        )  # numbers may span more than a float does
+        # Halves first: numbers may span more than a float does.
+        even = 2.0 * np.linspace(summary.low / 2.0, summary.high / 2.0, further)
         # As many values as are below; the next one is the first that is not.
         below = np.minimum(summary.at_most(np.nextafter(even, -np.inf)), summary.finite - 1)
         quantiles = looked_up_quantiles(present, probabilities, summary)
@@ -380,11 +372,9 @@ def with_steps(plan: Grid, grid: Points, steps: Steps | None) -> Points:
     found = last_left(last[wanted + 1], known.dtype)
     points = np.concatenate([known, found[found > last[wanted]]])
     points.sort()
-    if len(known) == len(values):
-        return replace(grid, values=points)
-    return replace(
-        grid, values=with_missing_last(points if values.dtype == known.dtype else points.astype(object))
-    )
+    if len(known) < len(values):
+        points = with_missing_last(points if values.dtype == known.dtype else points.astype(object))
+    return replace(grid, values=points)
 
 
 def _without_missing(values: Array) -> Array:

@@ -69,10 +69,8 @@ def _misread(estimator: Any, positions: Sequence[int], values: Sequence[Array]) 
     if isinstance(estimator, HIST_BOOSTING):
         categories = estimator.is_categorical_
         if categories is not None:
-            order = [
-                *np.flatnonzero(categories),
-                *np.flatnonzero(~categories),
-            ]  # in which the trees have the columns
+            # In which the trees have the columns:
+            order = [*np.flatnonzero(categories), *np.flatnonzero(~categories)]
             if any(categories[p] or order[p] != p for p in positions):
                 return (
                     "does not follow splits on categories and takes the columns of a HistGradientBoosting model "

@@ -126,9 +126,7 @@ class _QuestionWork:
         # As predictions come, grid point after grid point: written in runs, and turned once complete.
         curves = None if kept is None else np.empty((self.outputs, self.size, len(kept)))
         slab = self.size
-        if (
-            self.question.quantiles
-        ):  # exact ones: grid points whose predictions for all rows fit half the budget
+        if self.question.quantiles:  # exact: grid points whose predictions for all rows fit half the budget
             slab = max(1, int(self.memory // (16 * self.sample.n_rows * self.outputs)))
         parts = [
             self._part(low, min(low + slab, self.size), curves, progress)

@@ -103,8 +103,7 @@ class DeviceRows:
             to[a - start : b - start] = values
 
         pieces = [(a, min(a + PIECE, stop)) for a in range(start, stop, PIECE)]
-        for _ in self._crew.map(copy, pieces):
-            pass
+        self._crew.each(copy, pieces)
 
 
 def _emptied(slab: Slab, n_segments: int | None = None) -> Slab:

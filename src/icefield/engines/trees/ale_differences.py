@@ -27,7 +27,7 @@ from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batc
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.progress import Progress
-from icefield.threads import Stopped, ThreadCrew
+from icefield.threads import ThreadCrew, unless_stopped
 from icefield.typing import Float, Int32, Int64, Positions, Steps
 
 BLOCK = 4096
@@ -161,15 +161,9 @@ class _MovedPart:
             else:
                 corners = np.stack([mine + np.array(c, np.int32)[:, None] for c in _corners(len(sizes))])
                 finished = kernels.add_corners(
-                    walk=walk,
-                    leaves=leaves,
-                    leaf_region=leaf_region,
-                    inside=table,
-                    corners=corners,
-                    out=added,
-                )
-            if not finished:
-                raise Stopped
+                    walk=walk, leaves=leaves, leaf_region=leaf_region, inside=table, corners=corners, out=added
+                )  # fmt: skip
+            unless_stopped(finished)
             out[:, own] += added
             return block[1] - block[0]
 

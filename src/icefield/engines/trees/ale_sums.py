@@ -23,7 +23,7 @@ from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Stopped, ThreadCrew
+from icefield.threads import ThreadCrew, unless_stopped
 from icefield.typing import Array, Float
 
 
@@ -157,15 +157,13 @@ class LocalSums:
         for codes, packed in ((before, bits[1]), (after, bits[2])):
             layout.pack(codes, position, moving["moving"], packed)
         found = self._nothing()
-        finished = kernels.add_local_moves(
+        unless_stopped(kernels.add_local_moves(
             trees=self._trees, link=LINKS[self._form.kind], factor=self._form.factor, chosen=self._chosen, sign=self._sign,
             on_levels=levels, place_start=found.start[:-1], place=place, weight=_part(standing.weights, block),
             square=_part(standing.squares, block), segment=standing.segments[start:stop],
             own=bits[0], before=bits[1], after=bits[2], counts=found.counts,
             changes=found.changes.reshape(*found.counts.shape[:2], -1), stop=self.crew.stop,
-        )  # fmt: skip
-        if not finished:
-            raise Stopped
+        ))  # fmt: skip
         return n, found
 
 

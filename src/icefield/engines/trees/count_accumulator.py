@@ -24,7 +24,7 @@ from icefield.engines.trees.engine import BLOCK, TreesEngine
 from icefield.engines.trees.packed_rows import MOST_POSITIONS, NO_WEIGHT, WORD, PackedRows, WholeWeights
 from icefield.engines.trees.program import Program
 from icefield.progress import Progress
-from icefield.threads import PerThread, ThreadCrew, available_processors
+from icefield.threads import PerThread, ThreadCrew
 from icefield.typing import Float, Int64, Positions
 
 
@@ -96,7 +96,6 @@ class CountAccumulator(QuestionAccumulator):
         self, engine: TreesEngine, moving: Sequence[Sequence[Sequence[Any]]], context: Context
     ) -> None:
         self._engine, self._resources, self._moving = engine, context.resources, moving
-        self._threads = context.resources.threads or available_processors()
         n_groups, known = context.rows.n_groups, context.rows.weight_totals
         self._head = context.rows.head.take(np.zeros(1, np.intp))
         self._rows = _PartRows(engine, n_groups, known)
@@ -139,7 +138,7 @@ class CountAccumulator(QuestionAccumulator):
     ) -> list[list[Float]]:
         engine, rows = self._engine, self._rows
         counted = _Replayed(
-            engine.sums, rows, ThreadCrew(self._threads), self._resources.memory, Progress("", 1), counts_of
+            engine.sums, rows, self._resources.crew(), self._resources.memory, Progress("", 1), counts_of
         )
         return averages_of(counted, axes)
 
@@ -154,8 +153,7 @@ class CountAccumulator(QuestionAccumulator):
                 with lent.borrowed() as mine:
                     mine.add(*block)
 
-            for _ in threads.map(work, self._rows.blocks):
-                pass
+            threads.each(work, self._rows.blocks)
             for mine in lent.made:
                 counters += mine.counters[0]
 

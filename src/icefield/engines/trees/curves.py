@@ -6,7 +6,6 @@ the next block. Trees come in batches within the memory budget; a block visits a
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,7 @@ from icefield.engines.trees.packed_rows import WORD, PackedRows
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
-from icefield.threads import Stopped, ThreadCrew
+from icefield.threads import ThreadCrew, unless_stopped
 from icefield.typing import Float, Positions
 
 Result = TypeVar("Result")
@@ -101,7 +100,7 @@ class ForestCurves:
             tables = [self._table() for _ in chosen]
             for trees in self._batches:
                 walk = self._walk(rows, self._part(trees))
-                deque(self.crew.map(partial(_unpacked, walk), zip(chosen, tables)), maxlen=0)
+                self.crew.each(partial(_unpacked, walk), zip(chosen, tables))
             yield from self.crew.map(finished, zip(chosen, tables))
 
     def _part(self, trees: Positions) -> CurvesPart:
@@ -122,12 +121,10 @@ class ForestCurves:
         start, at, sign = part.updates
 
         def add(differences: Float, walk: Walk) -> Float:
-            finished = kernels.add_leaves(
+            unless_stopped(kernels.add_leaves(
                 walk=walk, leaves=part.leaves, update_start=start, update_at=at, update_sign=sign,
                 differences=differences,
-            )  # fmt: skip
-            if not finished:
-                raise Stopped
+            ))  # fmt: skip
             return differences
 
         return lambda block, differences: visits.over(block, partial(add, differences))

@@ -26,16 +26,12 @@ if TYPE_CHECKING:
     from icefield.data.frame import Table
     from icefield.forest.tree_model import TreeModel
 
-KEPT_SHARE = (
-    4  # matrices of up to this part of the memory budget are kept; codes, where three such parts hold them
-)
+# Matrices of up to this part of the memory budget are kept; codes, where three such parts hold them.
+KEPT_SHARE = 4
 FEW_VALUES = 2**20  # of a table that is kept as numbers: making codes would take longer than they save
 ROWS_AT_ONCE = 2048  # of a matrix that is made of a table to be coded
 MOST_KEPT_CODES = 2**21  # of 32 bits, of one layout
-LEAST_CODED, MOST_CODED_AGAIN = (
-    4096,
-    2**24,
-)  # rows that are worth it, and values that take little room and time
+LEAST_CODED, MOST_CODED_AGAIN = 4096, 2**24  # rows that are worth it; values that take little room and time
 LEAST_FILTERED = 16  # rows are counted where they lie if they are at least this part of all
 
 
@@ -185,8 +181,7 @@ class EncodeOnce:
 
         tasks = range(coding.columns.size) if by_column else range(0, table.n_rows, ROWS_AT_ONCE)
         with resources.crew() as crew, crew:
-            for _ in crew.map(column if by_column else rows, tasks):
-                pass
+            crew.each(column if by_column else rows, tasks)
         return CodedRows(codes, coding)
 
     def moving(self, sample: Block, resources: Resources) -> Block:

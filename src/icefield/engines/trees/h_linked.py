@@ -22,7 +22,7 @@ from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.forest.check import raw_by_levels
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Stopped, ThreadCrew
+from icefield.threads import ThreadCrew, unless_stopped
 from icefield.typing import Float, Int32, Int64
 
 MOST_ROWS = 2_048  # each is crossed with each
@@ -195,21 +195,19 @@ class LinkedAverages:
             moves = np.empty((n_groups, self.outputs * here, self.rows))
 
             def move(part: Int32, first: int = first, moves: Float = moves) -> None:
-                self._finished(kernels.cross_singles(
+                unless_stopped(kernels.cross_singles(
                     trees=trees, first=first, groups=part, **singles, moves=moves,
                     averages=alone, others=without, stop=self.crew.stop,
                 ))  # fmt: skip
 
             def cross(part: Int32, first: int = first, moves: Float = moves) -> None:
-                self._finished(kernels.cross_pairs(
+                unless_stopped(kernels.cross_pairs(
                     trees=trees, first=first, asked=part, pairs=pair_groups, **pairs, moves=moves,
                     averages=joint, stop=self.crew.stop,
                 ))  # fmt: skip
 
-            for _ in self.crew.map(move, _parts(n_groups, GROUPS)):
-                pass
-            for _ in self.crew.map(cross, _parts(n_pairs, PAIRS_AT_ONCE)):
-                pass
+            self.crew.each(move, _parts(n_groups, GROUPS))
+            self.crew.each(cross, _parts(n_pairs, PAIRS_AT_ONCE))
             progress.advance(here * max(1, n_pairs))
         return {"pair": joint} if again else {"pair": joint, "group": alone, "without": without}
 
@@ -223,10 +221,6 @@ class LinkedAverages:
             "entry_leaf": every["entry_leaf"][some],
             "entry_path": every["entry_path"][some],
         }
-
-    def _finished(self, finished: bool) -> None:
-        if not finished:
-            raise Stopped
 
     @cached_property
     def _single_entries(self) -> dict[str, Int32]:

@@ -27,7 +27,7 @@ from icefield.engines.trees.predictions import raw_predictions
 from icefield.engines.trees.program import JOINT, SINGLES, Batch, Program, batches
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
-from icefield.threads import Stopped
+from icefield.threads import unless_stopped
 from icefield.typing import Float, Int32, Int64, Positions
 
 CELL_BYTES = 4
@@ -84,12 +84,10 @@ class Others:
 
         def work(block: tuple[int, int], walk: Walk) -> tuple[tuple[int, int], Float]:
             added = np.zeros((len(counted.sums.outputs), 1 + len(self.groups), block[1] - block[0]))
-            finished = kernels.add_others(
+            unless_stopped(kernels.add_others(
                 walk=walk, leaves=leaves, path_start=program.path_start, path_group=program.path_group,
                 path_share=shares, out=added,
-            )  # fmt: skip
-            if not finished:
-                raise Stopped
+            ))  # fmt: skip
             return block, added
 
         yield from each_block(program, rows, counted.crew, work)
@@ -192,8 +190,7 @@ class AveragesAtRows:
                     number[start:stop] *= places
                     number[start:stop] += np.minimum(codes[v], places - 1)
 
-        for _ in self.counted.crew.map(work, rows.blocks):
-            pass
+        self.counted.crew.each(work, rows.blocks)
         table = rows.sample.table
         for group, number in zip(wanted, numbers):
             first, of_row = _distinct(number)

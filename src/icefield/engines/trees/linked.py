@@ -29,7 +29,7 @@ from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.sweeps import laid_for_sweeps
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Stopped, ThreadCrew
+from icefield.threads import ThreadCrew, unless_stopped
 from icefield.typing import Float, Int32, Positions
 
 if TYPE_CHECKING:
@@ -215,8 +215,7 @@ class LinkedCurves:
             self._walk(read, np.zeros(self.outputs), ones, none, self._room(1, False), (first, changes))
             unfolding.unfold(first, changes, begin, len(rows), room)
 
-        for _ in self.crew.map(keep, range(0, len(rows), some)):
-            pass
+        self.crew.each(keep, range(0, len(rows), some))
         return unfolding.curves(self.outputs, len(rows), room)
 
     def _blocks(self, n_rows: int) -> list[tuple[int, int]]:
@@ -274,8 +273,7 @@ class LinkedCurves:
             turned = np.empty((n, layout.n_columns), np.int32)
             kernels.turn(codes=codes, turned=turned)
             finished = kernels.add_steps(trees=trees, totals=totals, codes=turned, stop=self.crew.stop)
-        if not finished:
-            raise Stopped
+        unless_stopped(finished)
 
     def _about(self, sample: Block) -> Float:
         """The mean prediction of a few rows: squares about a number near the mean lose little."""

@@ -12,7 +12,7 @@ from icefield.engines.trees.packed_rows import WORD, Moved, PackedRows, aligned
 from icefield.engines.trees.program import Program, TreeSums
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
-from icefield.threads import PerThread, Stopped, ThreadCrew
+from icefield.threads import PerThread, ThreadCrew, unless_stopped
 from icefield.typing import Bits, Float
 
 BLOCK = 4096  # rows
@@ -49,11 +49,10 @@ def _added(
         def at_once(block: tuple[int, int]) -> tuple[tuple[int, int], Float]:
             out = np.empty((rows.n_moves, n_outputs, block[1] - block[0]))
             with lent.borrowed() as (bits, walk):
-                if not kernels.predict_rows(
+                unless_stopped(kernels.predict_rows(
                     **rows.at_once(program.layout, *block), walk=walk, bits=bits, leaves=leaves,
                     tree_start=tree_start, leaf_by_leaf=leaf_by_leaf, out=out,
-                ):  # fmt: skip
-                    raise Stopped
+                ))  # fmt: skip
             return block, out
 
         is_short = rows.sample.n_rows * program.batch.node_left.size < SHORT
@@ -67,10 +66,9 @@ def _added(
         with visits.loaded(block) as visit:
             for number, out in enumerate(room):
                 visit.packed.move(number, block[0])
-                if not kernels.add_predictions(
-                    walk=visit.walk, leaves=leaves, tree_start=tree_start, leaf_by_leaf=leaf_by_leaf, out=out
-                ):
-                    raise Stopped
+                unless_stopped(kernels.add_predictions(
+                    walk=visit.walk, leaves=leaves, tree_start=tree_start, leaf_by_leaf=leaf_by_leaf, out=out,
+                ))  # fmt: skip
         return block, room
 
     yield from crew.map(moves, rows.blocks)

@@ -51,12 +51,11 @@ class TreeSums:
         """Values a leaf has: 1, or one for each of the outputs."""
         return 1 if self.forest.leaf_value.shape[1] == 1 else len(self.outputs)
 
-    def standing_programs(
-        self, scatter: bool, *, words: int, threads: int, segments: int, memory: int
-    ) -> Iterator[Program]:
-        """The programs of all batches of trees when nothing moves: every question about moved rows asks the same ones."""
+    def standing_programs(self, scatter: bool, **room: int) -> Iterator[Program]:
+        """The programs of all batches of trees, which leave room as `batches` does, when nothing moves: every question
+        about moved rows asks the same ones."""
         none = np.full(self.forest.n_columns, -1, np.int32)
-        every = list(batches(self, 1, JOINT, words=words, threads=threads, segments=segments, memory=memory))
+        every = list(batches(self, 1, JOINT, **room))
         for trees in every:
             program = self._standing.get(scatter) if len(every) == 1 else None
             if program is None:
@@ -232,10 +231,8 @@ class Program:
         packed = np.zeros(forest.condition_column.size, bool)
         packed[batch.conditions(is_split & ~apart)] = True
         layout = laid_out(forest, batch.conditions(), packed)
-        if mode != PAIRS:
-            asked = np.ones(
-                (1, 1), np.uint8
-            )  # nobody looks: of 100,000 columns all pairs would take gigabytes
+        if mode != PAIRS:  # nobody looks: of 100,000 columns all pairs would take gigabytes
+            asked = np.ones((1, 1), np.uint8)
         elif asked is None:
             asked = np.ones((n_groups, n_groups), np.uint8)
 

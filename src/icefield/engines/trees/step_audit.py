@@ -19,7 +19,7 @@ from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Stopped, ThreadCrew
+from icefield.threads import ThreadCrew, unless_stopped
 from icefield.typing import Float
 
 STATISTICS = 6
@@ -106,12 +106,11 @@ class StepAudit(LinkedCurves):
         layout.load(self._reader(sample.table, start), np.arange(n, dtype=np.int32), codes, bits)
         found = np.zeros((groups, STATISTICS * self.outputs, n))
         places = np.zeros((groups, 2 * self.outputs, n), np.int32)
-        if not kernels.audit_steps(
+        unless_stopped(kernels.audit_steps(
             trees=trees, points=steps.count, point_start=steps.start[:-1], numbers=np.array(numbers, np.int32),
             tolerance=tolerance, link=LINKS[self._link.kind], factor=self._link.factor, rows=n, bits=bits, found=found,
             places=places, stop=self.crew.stop,
-        ):  # fmt: skip
-            raise Stopped
+        ))  # fmt: skip
         values = found.reshape(groups, self.outputs, STATISTICS, n)
         at = places.reshape(groups, self.outputs, 2, n)
         points = np.empty_like(at)
