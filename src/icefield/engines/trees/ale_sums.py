@@ -7,6 +7,7 @@ features. Neighbouring points differ in few conditions, so for most leaves these
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -24,45 +25,43 @@ from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew, unless_stopped
-from icefield.typing import Array, Float
+from icefield.typing import Array, Float, Int32
 
 
 class Unlike(Exception):
     """A row's value is not that of the level it stands at, for the trees; never reaches the caller."""
 
 
+@dataclass(frozen=True, eq=False)
 class LocalSums:
-    """StepDifferences of rows along several axes, each by itself.
+    """What moving rows adds up to along several axes, each by itself; no two may share a forest column.
 
-    Parameters
-    ----------
-    model, sums : the trees; with a link, with every raw output
-    selected : the outputs wanted, among those of the link
-    form : the link; None: the trees' sums themselves
-    axes : what moves; no two may share a forest column
-    standing : the rows
-    crew : the threads
+    Without a link (`form`) these are the trees' sums themselves; with one the trees have every raw output, and `selected`
+    are the outputs wanted, among those of the link.
     """
 
-    def __init__(
-        self,
-        model: TreeModel,
-        sums: TreeSums,
-        selected: Sequence[int],
-        form: LinkForm | None,
-        axes: Sequence[EncodedAxis],
-        standing: Placement,
-        crew: ThreadCrew,
-    ) -> None:
-        self.model, self.sums, self.form, self.crew = model, sums, form, crew
-        self.axes, self.standing = tuple(axes), standing
-        self.sizes = [axis.size for axis in axes]
-        chosen, sign = np.arange(len(sums.outputs)), np.ones(len(selected))
-        if form is not None and form.complement:
-            chosen, sign = np.zeros(len(selected), np.intp), np.where(np.array(selected) > 0, 1.0, -1.0)
-        elif form is not None:
-            chosen = np.array(selected)
-        self._chosen, self._sign = chosen.astype(np.int32), sign
+    model: TreeModel
+    sums: TreeSums
+    selected: Sequence[int]
+    form: LinkForm | None
+    axes: Sequence[EncodedAxis]
+    standing: Placement
+    crew: ThreadCrew
+
+    @property
+    def sizes(self) -> list[int]:
+        return [axis.size for axis in self.axes]
+
+    @cached_property
+    def _chosen(self) -> Int32:
+        if self.form is None:
+            return np.arange(len(self.sums.outputs), dtype=np.int32)
+        return np.array([0 if self.form.complement else output for output in self.selected], np.int32)
+
+    @cached_property
+    def _sign(self) -> Float:
+        turned = self.form is not None and self.form.complement
+        return np.array([-1.0 if turned and output == 0 else 1.0 for output in self.selected])
 
     @property
     def possible(self) -> bool:

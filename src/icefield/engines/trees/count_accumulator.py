@@ -81,13 +81,9 @@ class _Replayed(Counted):
 
 
 class CountAccumulator(QuestionAccumulator):
-    """Counts of rows at leaves, from which averages derive whatever the grids.
+    """Counts of rows at leaves, from which averages derive whatever the grids; the engine's scale is additive.
 
-    Parameters
-    ----------
-    engine : the exact engine, on an additive scale
-    moving : for each question the columns of each of its axes
-    context : the rows, and what may be used
+    `moving` are, for each question, the columns of each of its axes.
     """
 
     title = "walking the trees"
@@ -110,8 +106,8 @@ class CountAccumulator(QuestionAccumulator):
         # Nothing is counted yet: it only shows which programs there will be, and these depend on no grid.
         somewhere = np.asarray(engine.model.encode(self._head), np.float64)
         self._averages([[self._anywhere(names, somewhere) for names in axes] for axes in moving], laid_out)
-        shape = self._rows.n_segments
-        self.counters = [np.zeros((p.n_counters, shape), np.int64) for p in self._programs]
+        n_segments = self._rows.n_segments
+        self.counters = [np.zeros((p.n_counters, n_segments), np.int64) for p in self._programs]
 
     def _anywhere(self, names: Sequence[Any], row: Float) -> EncodedAxis:
         """An axis of one point, which stands for any grid of these columns."""
@@ -172,13 +168,10 @@ class CountAccumulator(QuestionAccumulator):
 
         def moments(mean: Float, segment: Any) -> Moments:
             weight = float(of.totals[segment].sum())
-            none = np.zeros_like(mean) if weight == 0.0 else mean
-            return Moments(
-                int(of.counts[segment].sum()),
-                weight,
-                float(of.squares[segment].sum()) if weight else 0.0,
-                none,
-            )
+            count = int(of.counts[segment].sum())
+            if weight == 0.0:
+                return Moments(count, 0.0, 0.0, np.zeros_like(mean))
+            return Moments(count, weight, float(of.squares[segment].sum()), mean)
 
         groups = range(self._rows.n_segments - 1)
         return moments(averages[0], slice(None)), tuple(moments(averages[g + 1], g) for g in groups)

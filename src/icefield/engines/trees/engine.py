@@ -193,11 +193,8 @@ class TreesEngine:
     def own_averages(
         self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
     ) -> Generator[Float] | None:
-        """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each.
-
-        None where that is not possible for all rows at once: the scale is not additive over the
-        trees and the rows are not few, or their places among the thresholds would not fit the budget.
-        """
+        """As `Engine` says; None where the scale is not additive over the trees and the rows are not few, or their places
+        among the thresholds would not fit the budget."""
         from icefield.engines.trees.h_statistic import AveragesAtRows
 
         if not self.additive:
@@ -222,10 +219,7 @@ class TreesEngine:
     def moved_means(
         self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources
     ) -> list[list[Moments]] | None:
-        """Mean predictions ``(outputs,)`` after each of some moves, over all rows and then by group.
-
-        None where there are too many groups for one walk, or no room to keep the rows as the forest sees them.
-        """
+        """As `Engine` says; None where there are too many groups for one walk, or no room to keep the rows as the forest sees them."""
         rows = self._to_move(sample, resources)
         if rows is None or sample.n_groups > MOST_GROUPS:
             return None
@@ -249,10 +243,7 @@ class TreesEngine:
     def moved_predictions(
         self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources
     ) -> Float | None:
-        """Every row's prediction after each of some moves, ``(moves, rows, outputs)``.
-
-        None where there is no room to keep the rows as the forest sees them.
-        """
+        """As `Engine` says; None where there is no room to keep the rows as the forest sees them."""
         from icefield.engines.trees.predictions import raw_predictions
 
         sample = Block(table)
@@ -292,10 +283,7 @@ class TreesEngine:
         steps: Sequence[Positions],
         resources: Resources,
     ) -> Float:
-        """Mixed differences ``(rows, outputs)`` of the predictions of rows, each across steps of its own.
-
-        A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
-        """
+        """As `Engine` says."""
         from icefield.engines.trees.ale_differences import StepDifferences
 
         encoded = tuple(EncodedAxis.of(self.model, table, axis) for axis in axes)

@@ -82,15 +82,7 @@ class WantedAverages:
 
 
 class LinkedAverages:
-    """The averages of a small sample crossed with itself.
-
-    Parameters
-    ----------
-    model, sums : the trees, with every raw output
-    wanted : what moves
-    sample : the rows
-    form : the link
-    crew : the threads
+    """The averages of a small sample crossed with itself, by trees with every raw output.
 
     Attributes
     ----------
@@ -147,10 +139,8 @@ class LinkedAverages:
     @cached_property
     def _paths(self) -> tuple[Int64, Int64]:
         """By entry of the paths, its leaf and its group."""
-        start = self._program.path_start
-        return np.repeat(np.arange(start.size - 1), np.diff(start)), self._program.path_group[
-            : start[-1]
-        ].astype(np.int64)
+        start, group = self._program.path_start, self._program.path_group
+        return np.repeat(np.arange(start.size - 1), np.diff(start)), group[: start[-1]].astype(np.int64)
 
     def _as_trees(self, own: Float) -> kernels.CrossTrees:
         program = self._program

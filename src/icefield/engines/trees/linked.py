@@ -83,18 +83,16 @@ class Sums:
         self.squares += other.squares
 
 
+@dataclass(frozen=True, eq=False)
 class WalkPlan:
     """All that a walk needs and no row decides: it is the same for every question about the same axes.
 
-    Parameters
-    ----------
-    sums : the trees, with every raw output
-    axes : what moves, one axis a question; no two may share a forest column
-    form : the link
+    The trees have every raw output; each axis is a question's, and no two may share a forest column.
     """
 
-    def __init__(self, sums: TreeSums, axes: Sequence[EncodedAxis], form: LinkForm) -> None:
-        self._sums, self._axes, self._form = sums, tuple(axes), form
+    _sums: TreeSums
+    _axes: Sequence[EncodedAxis]
+    _form: LinkForm
 
     @cached_property
     def program(self) -> Program:
@@ -132,16 +130,9 @@ class WalkPlan:
 
 
 class LinkedCurves:
-    """Linked curves of some rows on several one-way grids at once.
+    """Linked curves of some rows on several one-way grids at once, of axes and trees as in a `WalkPlan`.
 
-    Parameters
-    ----------
-    model, sums : the trees, with every raw output
-    axes : what moves, one axis a question; no two may share a forest column
-    form : the link
-    crew : the threads
-    progress : told of rows times trees, for each axis
-    plan : what was planned for the same axes before
+    `progress` is told of rows times trees, for each axis; `plan` was made for the same axes before.
     """
 
     def __init__(

@@ -28,14 +28,7 @@ KEPT_NODES = 2**17  # of trees whose plan is remembered, which takes a few hundr
 
 
 class LinkedScale:
-    """The trees of a model on its response scale.
-
-    Parameters
-    ----------
-    model, sums : the trees, with every raw output
-    selected : the outputs wanted, among those of the link
-    form : the link
-    """
+    """The trees of a model, with every raw output, on its response scale; `selected` are outputs of the link."""
 
     def __init__(self, model: TreeModel, sums: TreeSums, selected: Sequence[int], form: LinkForm) -> None:
         self.model, self.sums, self.selected, self.form = model, sums, tuple(selected), form

@@ -28,11 +28,8 @@ def moved_columns(
 ) -> Moved:
     """The forest columns that any of the moves decides, with what they are in each of them.
 
-    Parameters
-    ----------
-    model, encoder : the trees, and how rows become their input
-    table, rows : the rows, as they are and encoded
-    moves : axes with a value for every row, or one for all; a column that only others move stays as it is
+    `rows` are the table's, encoded. Axes have a value for every row, or one for all; a column that only other moves decide
+    stays as it is.
     """
     driven = [[axis_columns(model, axis) for axis in axes] for axes in moves]
     columns = tuple(sorted({column for one in driven for own in one for column in own}))

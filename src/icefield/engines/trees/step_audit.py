@@ -27,17 +27,10 @@ ROUNDING = float(np.finfo(np.float64).eps)
 
 
 class StepAudit(LinkedCurves):
-    """Steps of rows' curves on several one-way grids at once.
+    """Steps of rows' curves on several one-way grids at once, whose points rise; a missing one is last.
 
-    Parameters
-    ----------
-    model, sums : the trees, with every raw output
-    axes : what moves, in rising order, missing last; no two may share a forest column
-    numbers : by axis, how many of its points are numbers
-    form : the link of the scale that is asked for
-    selected : the outputs wanted, among those on that scale
-    crew : the threads
-    progress : told of rows times trees
+    `numbers` are how many points of each axis are numbers, `selected` the outputs wanted, among those on the scale that
+    `form` leads to; `progress` is told of rows times trees.
     """
 
     def __init__(
@@ -123,21 +116,13 @@ class StepAudit(LinkedCurves):
         """The outputs wanted; a complement's curve is the other's turned over."""
         if not self._link.complement:
             own = list(self._selected)
-            return StepExtremes(
-                found.start, found.stop, found.sizes[:, own], found.places[:, own], found.missing[:, own]
-            )
-        sizes, places, missing = [], [], []
+            chosen = (found.sizes[:, own], found.places[:, own], found.missing[:, own])
+            return StepExtremes(found.start, found.stop, *chosen)
+        parts = []
         for output in self._selected:
             one, at, gone = found.sizes[:, 0], found.places[:, 0], found.missing[:, 0]
             if output == 0:  # one minus the probability
-                one, at = (
-                    one[:, [1, 0, 3, 2]] * np.array([-1.0, -1.0, 1.0, 1.0])[None, :, None],
-                    at[:, [1, 0]],
-                )
-                gone = np.stack([gone[:, 1] - gone[:, 0], gone[:, 1]], axis=1)
-            sizes.append(one)
-            places.append(at)
-            missing.append(gone)
-        return StepExtremes(
-            found.start, found.stop, np.stack(sizes, 1), np.stack(places, 1), np.stack(missing, 1)
-        )
+                one = one[:, [1, 0, 3, 2]] * np.array([-1.0, -1.0, 1.0, 1.0])[None, :, None]
+                at, gone = at[:, [1, 0]], np.stack([gone[:, 1] - gone[:, 0], gone[:, 1]], axis=1)
+            parts.append((one, at, gone))
+        return StepExtremes(found.start, found.stop, *(np.stack(part, 1) for part in zip(*parts)))

@@ -23,28 +23,14 @@ MOST_WORDS = 64  # of steps, for all outputs, that are held for every row then
 def laid_for_sweeps(
     program: Program, layout: Layout, base: Float, steps: GridSteps, n_groups: int, form: LinkForm
 ) -> kernels.SweepTrees:
-    """The trees of a program, for its groups.
-
-    Parameters
-    ----------
-    program : whose batch and paths
-    layout : gives every condition a row of bits
-    base : of each output
-    steps : of the groups' grids
-    n_groups : how many groups move
-    form : the link
-    """
+    """The trees of a program, for its groups, whose grids have these steps; the layout gives every condition a row of bits."""
     # Rows' own leaves go before others come, so that no margin on the way is out of bounds.
     runs = np.diff(steps.run_start)
     starts_inside = np.zeros(runs.size, bool)
     starts_inside[np.repeat(np.arange(runs.size), runs)[steps.runs[:, 0] == 0]] = True
     masks = LeafMasks.of(program, layout, base, n_groups, form, starts_inside[steps.path_region])
-    region, leaf, group, lists = (
-        steps.path_region[masks.entry_path],
-        masks.entry_leaf,
-        masks.entry_group,
-        masks.lists,
-    )
+    region, leaf = steps.path_region[masks.entry_path], masks.entry_leaf
+    group, lists = masks.entry_group, masks.lists
 
     # What is there from the start does not come.
     lengths = runs[region]
