@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.core.engine import Engine
-from icefield.core.question import Question, Resources
+from icefield.core.question import ColumnSets, Question, Resources
 from icefield.core.rows import Block
 from icefield.data.columns import Column
 from icefield.data.features import Axis, Feature
@@ -29,7 +29,7 @@ def moving_columns(features: Sequence[Feature]) -> tuple[Any, ...]:
 
 
 def crossed_averages(
-    model: Model, engine: Engine, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
+    model: Model, engine: Engine, sets: ColumnSets, sample: Block, resources: Resources
 ) -> Generator[Float]:
     """Partial dependence of sets of columns at the sample's own values, averaged over the sample itself.
 
@@ -57,7 +57,7 @@ def crossed_averages(
             yield waiting.pop(number)
 
 
-def _asked_together(sets: Sequence[Sequence[Any]], every: set[Any], most: int) -> dict[int, list[int]]:
+def _asked_together(sets: ColumnSets, every: set[Any], most: int) -> dict[int, list[int]]:
     """For each set of all columns but one, the sets computed together with it: other single columns, or itself."""
     homes: list[list[int]] = []
     found: dict[int, list[int]] = {}

@@ -20,7 +20,7 @@ from icefield.core.engine import Context, Plan, with_fallback
 from icefield.core.point_weights import PointWeights
 from icefield.core.precision import until_precise
 from icefield.core.prediction_level import Level, prediction_level
-from icefield.core.question import Answer, AnswerAccumulator, Question, QuestionAccumulator
+from icefield.core.question import Answer, AnswerAccumulator, Moving, Question, QuestionAccumulator
 from icefield.core.rows import Accumulator, Block, ColumnStatistics, GridRequest
 from icefield.core.study import Study, answers_by, noted
 from icefield.counts import counted
@@ -40,7 +40,6 @@ CENTERED_SHARE = 0.25  # of the budget for curves that only their centred spread
 GRID_ARRAYS = 4  # of a grid's size, at least: averages, spread, weights, and where its points lie
 
 Grids = tuple[Array, ...]
-Moving = Sequence[Sequence[Sequence[Any]]]  # for each question the columns of each axis
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -20,11 +20,7 @@ Grids = tuple[Array, ...]
 class PointWeights(Accumulator):
     """The weight of the rows nearest to each point of several grids: over all rows, then by group.
 
-    Parameters
-    ----------
-    sets : features that move together, with their grids
-    n_groups : groups of rows
-    beside : columns that weights and groups are read from
+    `sets` are features that move together, with their grids; `beside` are columns that weights and groups are read from.
     """
 
     title = "placing rows"

@@ -23,6 +23,11 @@ from icefield.typing import Array, Float, Positions
 if TYPE_CHECKING:
     from icefield.core.engine import Engine
 
+ColumnSets = Sequence[Sequence[Any]]  # columns that move together, of each set
+Moving = Sequence[ColumnSets]  # for each question the columns of each of its axes
+Axes = Sequence[Axis]
+Moves = Sequence[Axes]  # the axes that each move takes along
+
 
 @dataclass(frozen=True)
 class Question:
@@ -220,12 +225,8 @@ class QuestionAccumulator(Accumulator):
 class AnswerAccumulator(QuestionAccumulator):
     """Answers of an engine that is asked about every block by itself; their moments merge.
 
-    Parameters
-    ----------
-    engine, resources : who answers, and with what
-    questions : what is asked
-    whole : every row comes in one block, whose answers are kept as they are. Otherwise quantiles and kept curves are
-        left out, since they do not merge
+    With `whole` every row comes in one block, whose answers are kept as they are. Otherwise quantiles and kept curves are
+    left out, since they do not merge.
     """
 
     title = "asking block by block"

@@ -19,12 +19,8 @@ SUMS = ("totals", "squares", "counts")
 class WeightTotals(Accumulator):
     """By group of rows: how many there are, the sums of their weights and of the squares, the largest, and the finest digit.
 
-    A row in no group belongs to the last one.
-
-    Parameters
-    ----------
-    n_segments : groups, and one more where there are any
-    columns : the columns that weights and groups are read from
+    A row in no group belongs to the last segment: there is one more of them than groups, where there are any. Weights and
+    groups are read from `columns`.
     """
 
     title = "adding up weights"

@@ -309,14 +309,9 @@ def _limits(grids: Sequence[Array]) -> tuple[Float, Int64, Float]:
 
 
 class NeighbourSummaries:
-    """Summary statistics of neighbouring columns, as `side_by_side` gives them.
+    """Summary statistics of neighbouring columns, as `side_by_side` gives them, and their values at the rows `drawn`.
 
-    Parameters
-    ----------
-    columns : the columns' values
-    drawn : rows whose values are wanted as they are
-    places : where the points of their grids lie
-    room : memory that may be used, where it is enough
+    The memory `room` may be used, where it is enough.
 
     Attributes
     ----------

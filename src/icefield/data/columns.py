@@ -132,9 +132,7 @@ class Column:
 
     def level_counts(self, weights: Float | None = None) -> Float:
         """How many rows have each level, or their weights' sum."""
-        if weights is not None:
-            return self._counted(weights)
-        return self._level_counts
+        return self._level_counts if weights is None else self._counted(weights)
 
     @cached_property
     def _level_counts(self) -> Float:
@@ -184,9 +182,8 @@ class Column:
         Floats and integers show NaN, times NaT, everything else None; integers stay integers where
         none of the rows is missing.
         """
-        values, missing = (
-            (self.values, self.missing) if rows is None else (self.values[rows], self.missing[rows])
-        )
+        chosen: Any = slice(None) if rows is None else rows
+        values, missing = self.values[chosen], self.missing[chosen]
         if not missing.any():
             return values.copy()
         if self.kind in NUMERIC_KINDS:
@@ -360,11 +357,8 @@ def pandas_numbers(name: Any, series: Any) -> Column | None:
     """A pandas column of nullable numbers or booleans, or of Arrow's floats, from what it holds; None for others."""
     dtype = series.dtype
     if hasattr(dtype, "pyarrow_dtype"):
-        return (
-            column_of_array(name, series.array.__arrow_array__().to_numpy())
-            if dtype.kind == "f" and dtype.itemsize in (4, 8)
-            else None
-        )
+        is_float = dtype.kind == "f" and dtype.itemsize in (4, 8)
+        return column_of_array(name, series.array.__arrow_array__().to_numpy()) if is_float else None
     own = getattr(dtype, "numpy_dtype", None)
     if own is None or own.kind not in "fiub":
         return None

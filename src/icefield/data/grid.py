@@ -451,9 +451,9 @@ def _threshold_points(thresholds: Float, column: Column, present: Array, points:
         values = _whole_below(finite, column.dtype, int(present.max()) if len(present) else 0)
     else:
         values = _floats_below(finite, column.dtype, present.max() if len(present) else 0.0)
-    return (
-        values if points is None else np.unique(weighted_quantiles(values, np.linspace(0, 1, points), None))
-    )
+    if points is None:
+        return values
+    return np.unique(weighted_quantiles(values, np.linspace(0, 1, points), None))
 
 
 def _whole_below(thresholds: Float, dtype: np.dtype[Any], top: int) -> Array:

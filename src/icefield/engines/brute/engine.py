@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from icefield.core.engine import Engine, Offer, TreeReading
-from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
+from icefield.core.question import Answer, Axes, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.counts import counted
 from icefield.data.at_ranks import values_at_ranks
@@ -57,12 +57,7 @@ class BruteEngine(Engine):
         self.model = model
 
     def differences(
-        self,
-        axes: Sequence[Axis],
-        table: Table,
-        rows: Positions,
-        steps: Sequence[Positions],
-        resources: Resources,
+        self, axes: Axes, table: Table, rows: Positions, steps: Sequence[Positions], resources: Resources
     ) -> Float:
         """The model asked at the ends of the rows' own steps."""
         found = np.zeros((len(rows), len(self.model.outputs)))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icefield.core.question import Axis
+from icefield.core.question import Axes
 from icefield.data.frame import Table
 from icefield.models.model import Model
 from icefield.typing import Float, Positions
@@ -19,7 +19,7 @@ from icefield.typing import Float, Positions
 ROWS_PER_CALL = 65_536
 
 
-def rows_at(table: Table, rows: Positions, axes: Sequence[Axis], at: Sequence[Positions]) -> Table:
+def rows_at(table: Table, rows: Positions, axes: Axes, at: Sequence[Positions]) -> Table:
     """The rows at these positions, with each axis's columns at the point that `at` names for the row."""
     moved = table.take(rows)
     first = table.slice(0, 1)
@@ -29,9 +29,7 @@ def rows_at(table: Table, rows: Positions, axes: Sequence[Axis], at: Sequence[Po
     return moved
 
 
-def predict_at(
-    model: Model, table: Table, rows: Positions, axes: Sequence[Axis], at: Sequence[Positions]
-) -> Float:
+def predict_at(model: Model, table: Table, rows: Positions, axes: Axes, at: Sequence[Positions]) -> Float:
     """Predictions of `rows_at`, shape ``(rows, outputs)``, in calls of bounded size; all where rows count together."""
     narrow = table.select(model.columns)
     size = max(1, len(rows)) if model.across_rows else ROWS_PER_CALL

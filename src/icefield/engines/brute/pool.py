@@ -34,10 +34,7 @@ Points = Mapping[Any, Array]
 class CallRows:
     """Consecutive rows on their way through a model; what does not move is prepared once.
 
-    Parameters
-    ----------
-    table : the rows, with at least the model's columns
-    moving : the columns that grid points replace
+    The table has at least the model's columns; grid points replace those that are `moving`.
     """
 
     def __init__(self, table: Table, moving: tuple[Any, ...]) -> None:

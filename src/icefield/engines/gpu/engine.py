@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any
 
 from icefield.core.engine import Context, Offer, TreeReading
-from icefield.core.question import Answer, Question, QuestionAccumulator, Resources
+from icefield.core.question import Answer, Moving, Question, QuestionAccumulator, Resources
 from icefield.core.rows import Block
 from icefield.engines.gpu import device as gpu
 from icefield.engines.trees.axes import EncodedAxis
@@ -66,9 +65,7 @@ class GpuEngine(TreesEngine):
             for question, answer in zip(questions, answers)
         ]
 
-    def accumulator(
-        self, moving: Sequence[Sequence[Sequence[Any]]], context: Context
-    ) -> QuestionAccumulator | None:
+    def accumulator(self, moving: Moving, context: Context) -> QuestionAccumulator | None:
         return _StreamedCounts(self, moving, context) if self.additive else None
 
     def _averages(self, questions: list[list[EncodedAxis]], walking: Walking) -> list[list[Float]]:

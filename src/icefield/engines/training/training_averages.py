@@ -7,11 +7,9 @@ row is looked at; the baseline is included.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from icefield.core.question import Axis, Resources
+from icefield.core.question import Axes, Resources
 from icefield.data.frame import Table
 from icefield.engines.trees.averages import add_joint, summed, unsorted
 from icefield.engines.trees.axes import EncodedAxis, find_updates, group_columns
@@ -21,9 +19,7 @@ from icefield.forest.tree_model import TreeModel
 from icefield.typing import Float, Int32
 
 
-def training_average(
-    model: TreeModel, axes: Sequence[Axis], table: Table, memory: int = Resources().memory
-) -> Float:
+def training_average(model: TreeModel, axes: Axes, table: Table, memory: int = Resources().memory) -> Float:
     """Training-weighted averages ``(outputs, *grid)`` of the raw sums.
 
     Parameters

@@ -100,7 +100,7 @@ class Counted:
 
     @property
     def n_averages(self) -> int:
-        return 1 if self.rows.n_segments == 1 else self.rows.n_segments
+        return self.rows.n_segments
 
 
 class Counting:

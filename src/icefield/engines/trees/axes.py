@@ -7,6 +7,7 @@ column, so that conditions on a number are runs of points; results are put back 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from icefield import kernels
-from icefield.core.question import Axis
+from icefield.core.question import Axes, Axis
 from icefield.data.frame import NUMERIC_KINDS, Table
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import Layout, lay_out
@@ -65,7 +66,7 @@ class EncodedAxis:
         return found
 
     @classmethod
-    def of_each(cls, model: TreeModel, table: Table, axes: Sequence[Axis]) -> list[EncodedAxis]:
+    def of_each(cls, model: TreeModel, table: Table, axes: Axes) -> list[EncodedAxis]:
         """Encode the grid vectors of several axes; those that decide different columns lie side by side in one matrix."""
         columns = [axis_columns(model, axis) for axis in axes]
         encode = model.encode if isinstance(model.encode, EncodeOnce) else EncodeOnce(model)
@@ -180,15 +181,8 @@ def steps_of(model: TreeModel, table: Table) -> dict[Any, tuple[Float, Float]]:
     column, threshold, moved = column[first], threshold[first], np.add.reduceat(moved[used], first)
     inputs, start = np.unique(column, return_index=True)
     ends = np.append(start[1:], column.size)
-    driven: dict[int, list[Any]] = {}
-    for name, own in model.drives.items():
-        for input_ in own:
-            driven.setdefault(int(input_), []).append(name)
-    sole = {
-        name: int(own[0])
-        for name, own in model.drives.items()
-        if len(own) == 1 and len(driven[int(own[0])]) == 1
-    }
+    driven = Counter(input_ for own in model.drives.values() for input_ in own)
+    sole = {n: int(own[0]) for n, own in model.drives.items() if len(own) == 1 and driven[own[0]] == 1}
     known = {int(i): slice(int(a), int(b)) for i, a, b in zip(inputs, start, ends)}
     first_row = table.slice(0, 1)
     asked = {

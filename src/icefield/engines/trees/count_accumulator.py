@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from icefield.core.engine import Context
-from icefield.core.question import Answer, Moments, Question, QuestionAccumulator
+from icefield.core.question import Answer, Moments, Moving, Question, QuestionAccumulator
 from icefield.core.rows import Block, State
 from icefield.core.weight_totals import WeightTotals
 from icefield.engines.trees.averages import Counted, Counting, averages_of
@@ -88,9 +88,7 @@ class CountAccumulator(QuestionAccumulator):
 
     title = "walking the trees"
 
-    def __init__(
-        self, engine: TreesEngine, moving: Sequence[Sequence[Sequence[Any]]], context: Context
-    ) -> None:
+    def __init__(self, engine: TreesEngine, moving: Moving, context: Context) -> None:
         self._engine, self._resources, self._moving = engine, context.resources, moving
         n_groups, known = context.rows.n_groups, context.rows.weight_totals
         self._head = context.rows.head.take(np.zeros(1, np.intp))

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from icefield.core.engine import Offer, TreeReading
-from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
+from icefield.core.question import Answer, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.engines.brute.engine import check_fits, lane_quantiles
 from icefield.engines.trees.axes import EncodedAxis, last_values_left, steps_of
@@ -29,7 +29,7 @@ from icefield.typing import Float, Mask, Positions
 if TYPE_CHECKING:
     from icefield.core.engine import Context
     from icefield.core.placement import Placement, PlaceSums
-    from icefield.core.question import QuestionAccumulator
+    from icefield.core.question import Axes, Axis, ColumnSets, Moves, Moving, QuestionAccumulator
     from icefield.core.step_extremes import StepExtremes
     from icefield.data.frame import Table
     from icefield.engines.trees.averages import Counted
@@ -92,9 +92,7 @@ class TreesEngine:
     def parts(self) -> dict[str, object]:
         return {"tree model": self.model}
 
-    def accumulator(
-        self, moving: Sequence[Sequence[Sequence[Any]]], context: Context
-    ) -> QuestionAccumulator | None:
+    def accumulator(self, moving: Moving, context: Context) -> QuestionAccumulator | None:
         """Counts, where the scale is additive: averages on any grid derive from them."""
         if not self.additive:
             return None
@@ -190,9 +188,7 @@ class TreesEngine:
         empty = Moments.empty((len(self.selected), *question.shape), question.spread)
         return empty, (empty,) * sample.n_groups
 
-    def own_averages(
-        self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
-    ) -> Generator[Float] | None:
+    def own_averages(self, sets: ColumnSets, sample: Block, resources: Resources) -> Generator[Float] | None:
         """As `Engine` says; None where the scale is not additive over the trees and the rows are not few, or their places
         among the thresholds would not fit the budget."""
         from icefield.engines.trees.h_statistic import AveragesAtRows
@@ -204,9 +200,7 @@ class TreesEngine:
         sample = self.encoder.sample(Block(sample.table, sample.weights), resources)
         return self._own_averages(sets, sample, resources)
 
-    def _own_averages(
-        self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
-    ) -> Generator[Float]:
+    def _own_averages(self, sets: ColumnSets, sample: Block, resources: Resources) -> Generator[Float]:
         from icefield.engines.trees.averages import Counted
         from icefield.engines.trees.h_statistic import AveragesAtRows
 
@@ -216,9 +210,7 @@ class TreesEngine:
             counted = Counted(self.sums, rows, crew, resources.memory, progress)
             yield from AveragesAtRows(self.model, counted).averages(sets)
 
-    def moved_means(
-        self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources
-    ) -> list[list[Moments]] | None:
+    def moved_means(self, moves: Moves, sample: Block, resources: Resources) -> list[list[Moments]] | None:
         """As `Engine` says; None where there are too many groups for one walk, or no room to keep the rows as the forest sees them."""
         rows = self._to_move(sample, resources)
         if rows is None or sample.n_groups > MOST_GROUPS:
@@ -240,9 +232,7 @@ class TreesEngine:
         kept = [] if unmoved is None else unmoved[2]
         return [next(found) if axes else kept for axes in moves]
 
-    def moved_predictions(
-        self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources
-    ) -> Float | None:
+    def moved_predictions(self, moves: Moves, table: Table, resources: Resources) -> Float | None:
         """As `Engine` says; None where there is no room to keep the rows as the forest sees them."""
         from icefield.engines.trees.predictions import raw_predictions
 
@@ -260,7 +250,7 @@ class TreesEngine:
         rows = self.encoder.moving(sample, resources)
         return None if not sample.n_rows or rows.table is sample.table else rows
 
-    def _moved(self, moves: Sequence[Sequence[Axis]], sample: Block, rows: Block) -> Moved:
+    def _moved(self, moves: Moves, sample: Block, rows: Block) -> Moved:
         return moved_columns(self.model, self.encoder, sample.table, cast(Any, rows.table), moves)
 
     def _means(self, moved: Moved | None, walking: Walking) -> list[list[Moments]]:
@@ -276,12 +266,7 @@ class TreesEngine:
         return [block_moments(self._link(one), sample, 0, sample.n_rows, False) for one in raw]
 
     def differences(
-        self,
-        axes: Sequence[Axis],
-        table: Table,
-        rows: Positions,
-        steps: Sequence[Positions],
-        resources: Resources,
+        self, axes: Axes, table: Table, rows: Positions, steps: Sequence[Positions], resources: Resources
     ) -> Float:
         """As `Engine` says."""
         from icefield.engines.trees.ale_differences import StepDifferences
@@ -310,7 +295,7 @@ class TreesEngine:
                 return None
 
     def step_extremes(
-        self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
+        self, axes: Axes, numbers: Sequence[int], block: Block, resources: Resources
     ) -> Generator[StepExtremes] | None:
         """How every row's curve steps along each axis, from one walk; None where the masks are too many or the link is unknown."""
         form = LinkForm("identity")
@@ -375,9 +360,9 @@ class TreesEngine:
         sample, codes = walking.sample, walking.sample.codes
         for first in range(0, sample.n_groups, MOST_GROUPS):
             n = min(MOST_GROUPS, sample.n_groups - first)
-            inside = (
-                None if codes is None else np.where((codes >= first) & (codes < first + n), codes - first, -1)
-            )
+            inside = codes
+            if codes is not None:
+                inside = np.where((codes >= first) & (codes < first + n), codes - first, -1)
             part = replace(walking, sample=Block(sample.table, sample.weights, inside, n))
             for number, values in enumerate(self._averages(questions, part)):
                 found[number] += values[1:] if found[number] else values
@@ -387,9 +372,7 @@ class TreesEngine:
 
     def _response(self, raw: Float) -> Float:
         """Raw values ``(rows, grid, outputs)`` on the asked scale, as ``(rows, outputs, grid)``."""
-        if self.additive:
-            return raw.transpose(0, 2, 1)
-        return self._link(raw).transpose(0, 2, 1)
+        return (raw if self.additive else self._link(raw)).transpose(0, 2, 1)
 
     def _by_curves(self, question: Question, axes: list[EncodedAxis], walking: Walking) -> Answer:
         if not question.quantiles:
@@ -470,9 +453,8 @@ class TreesEngine:
 
 def _keeps_every_prediction(question: Question, sample: Block) -> bool:
     """Whether nothing moves, and every row's curve, which is one number then, is asked for as well."""
-    if question.axes or question.quantiles or question.rows is None:
-        return False
-    return _is_every_row(question.rows, sample)
+    asked = not question.axes and not question.quantiles
+    return asked and question.rows is not None and _is_every_row(question.rows, sample)
 
 
 def _is_every_row(rows: Positions, sample: Block) -> bool:

@@ -7,14 +7,14 @@ of every combination of two rows.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from icefield import kernels
+from icefield.core.question import ColumnSets
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, GridRegions, group_columns
 from icefield.engines.trees.linked import LINKS
@@ -51,7 +51,7 @@ class WantedAverages:
     parts: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, model: TreeModel, sets: Sequence[Sequence[Any]]) -> WantedAverages | None:
+    def of(cls, model: TreeModel, sets: ColumnSets) -> WantedAverages | None:
         """None where a set is of another kind."""
         every = frozenset(j for driven in model.drives.values() for j in driven)
         moved = [frozenset(j for name in columns for j in model.drives.get(name, ())) for columns in sets]

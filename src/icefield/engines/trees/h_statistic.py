@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from icefield import kernels
+from icefield.core.question import ColumnSets
 from icefield.core.rows import Block
 from icefield.engines.trees.averages import Counted, Family, family_averages
 from icefield.engines.trees.axes import EncodedAxis, GridRegions, every_condition_packed, group_columns
@@ -125,12 +126,12 @@ class AveragesAtRows:
         return tuple(sorted({j for name in names for j in self.model.drives.get(name, ())}))
 
     @staticmethod
-    def fits(sets: Sequence[Sequence[Any]], n_rows: int, memory: int) -> bool:
+    def fits(sets: ColumnSets, n_rows: int, memory: int) -> bool:
         """Whether the cells of all rows fit half the budget."""
         names = {name for one in sets if len(one) <= 2 for name in one}
         return CELL_BYTES * len(names) * n_rows <= memory // 2
 
-    def averages(self, sets: Sequence[Sequence[Any]]) -> Iterator[Float]:
+    def averages(self, sets: ColumnSets) -> Iterator[Float]:
         """``(outputs, rows)`` for each set, in order."""
         for is_small, chosen in groupby(sets, key=lambda one: len(one) <= 2):
             if is_small:

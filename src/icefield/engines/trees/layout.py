@@ -114,11 +114,8 @@ class Layout:
         straight, searched = self._ways if but_for is None else but_for.others
         coded = searched
         if all_codes:
-            coded = (
-                np.arange(self.n_columns, dtype=np.int32)
-                if but_for is None
-                else np.concatenate(but_for.others)
-            )
+            every = np.arange(self.n_columns, dtype=np.int32)
+            coded = every if but_for is None else np.concatenate(but_for.others)
         some = AT_A_TIME if in_order and not at_hand else max(1, n)
         for start in range(0, n, some):
             stop = min(start + some, n)
@@ -308,11 +305,8 @@ class MovingColumns:
     def tables_of_others(self, rows: Array | CodedRows) -> kernels.ValueTables:
         """What leads from rows as they are given straight to the bits of what does not move."""
         every = self.layout.tables_for(rows)
-        return (
-            every
-            if not self.straight.size
-            else kernels.ValueTables(**{**every.values, "chosen": self.others[0]})
-        )
+        own = {**every.values, "chosen": self.others[0]}
+        return kernels.ValueTables(**own) if self.straight.size else every
 
     def write(
         self, values: Float, position: Int32, codes: Int32, bits: Bits, *, all_codes: bool = False
@@ -357,9 +351,8 @@ def laid_out(forest: Forest, coded: Positions, packed: Mask) -> Layout:
 def lay_out(forest: Forest, coded: Positions, packed: Mask) -> Layout:
     """The layout of the conditions `coded`; those with `packed` (by forest condition) get bits."""
     is_set = forest.condition_set[coded] >= 0
-    number = (
-        forest.condition_column[coded].astype(np.int64) * 2 + is_set
-    ) * 2 + forest.condition_zero_missing[coded]
+    number = 2 * forest.condition_column[coded].astype(np.int64) + is_set
+    number = 2 * number + forest.condition_zero_missing[coded]
     numbers_used, owner = np.unique(number, return_inverse=True)
     keys = np.stack([numbers_used // 4, numbers_used // 2 % 2, numbers_used % 2])
     n = numbers_used.size

@@ -68,16 +68,9 @@ class LeafMasks:
         form: LinkForm,
         late: Mask | None = None,
     ) -> LeafMasks:
-        """Lay out the trees of a program.
+        """Lay out the trees of a program; the layout gives every condition a row of bits.
 
-        Parameters
-        ----------
-        program : whose batch and paths
-        layout : gives every condition a row of bits
-        base : of each output
-        n_groups : how many groups move
-        form : the link
-        late : by entry of the program's paths, which come last in their list
+        `late` says, by entry of the program's paths, which come last in their list.
         """
         batch = program.batch
         first, leaves = _leaf_ranges(batch)

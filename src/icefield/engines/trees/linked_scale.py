@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from icefield.core.question import Answer, Moments, Question, Resources
+from icefield.core.question import Answer, ColumnSets, Moments, Question, Resources
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.h_linked import LinkedAverages, WantedAverages
@@ -89,9 +89,7 @@ class LinkedScale:
             for number, rows in {id(rows): rows for rows in wanted if rows is not None}.items()
         }
 
-    def own_averages(
-        self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
-    ) -> Generator[Float] | None:
+    def own_averages(self, sets: ColumnSets, sample: Block, resources: Resources) -> Generator[Float] | None:
         """Averages of sets of columns at few rows' own values, each crossed with each; None where they are many."""
         wanted = WantedAverages.of(self.model, sets)
         if wanted is None or not LinkedAverages.fits(self.sums, wanted, sample.n_rows, resources.memory):

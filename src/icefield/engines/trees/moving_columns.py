@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,17 +13,13 @@ from icefield.engines.trees.packed_rows import Moved
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.core.question import Axis
+    from icefield.core.question import Moves
     from icefield.data.frame import Table
     from icefield.forest.tree_model import TreeModel
 
 
 def moved_columns(
-    model: TreeModel,
-    encoder: EncodeOnce,
-    table: Table,
-    rows: EncodedRows | CodedRows,
-    moves: Sequence[Sequence[Axis]],
+    model: TreeModel, encoder: EncodeOnce, table: Table, rows: EncodedRows | CodedRows, moves: Moves
 ) -> Moved:
     """The forest columns that any of the moves decides, with what they are in each of them.
 
