@@ -48,21 +48,12 @@ class Engine(Protocol):
     What an engine has no way to give, it declines with None, as what is not written out for it does here.
     """
 
-    @property
-    def name(self) -> str:
-        """What `Effect.engine` says, and its name in the registry."""
-
-    @property
-    def additive(self) -> bool:
-        """Whether the asked scale is a sum over what the engine reads of the model."""
-
-    @property
-    def costs_predictions(self) -> bool:
-        """Whether every row costs predictions of the model, so that a sample may have to do."""
-
-    @property
-    def needs_rows(self) -> bool:
-        """Whether it averages over rows; the training background does not."""
+    name: str  # what `Effect.engine` says, and its name in the registry
+    additive: bool  # whether the asked scale is a sum over what the engine reads of the model
+    costs_predictions: (
+        bool  # whether every row costs predictions of the model, so that a sample may have to do
+    )
+    needs_rows: bool  # whether it averages over rows; the training background does not
 
     @property
     def parts(self) -> Mapping[str, object]:

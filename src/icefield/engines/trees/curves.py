@@ -7,7 +7,6 @@ the next block. Trees come in batches within the memory budget; a block visits a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from icefield import kernels
 from icefield.core.rows import Block
-from icefield.engines.trees.axes import EncodedAxis, Updates, find_updates, flat_order, group_columns
+from icefield.engines.trees.axes import EncodedAxis, find_updates, flat_order, group_columns
 from icefield.engines.trees.packed_rows import WORD, PackedRows
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.visits import Visits, Walk
@@ -26,15 +25,6 @@ from icefield.typing import Float, Positions
 Result = TypeVar("Result")
 TABLE_BYTES = 2**20
 MOST_ROWS = 4096
-
-
-@dataclass(frozen=True)
-class CurvesPart:
-    """A batch's program with its leaves and their updates."""
-
-    program: Program
-    updates: Updates
-    leaves: kernels.Leaves
 
 
 def _unpacked(walk: Callable[..., Float], task: tuple[Any, ...]) -> Float:
@@ -79,7 +69,7 @@ class ForestCurves:
         """
         rows = PackedRows(self.model, Block(sample.table), self.block)
         if len(self._batches) == 1:
-            walk = self._walk(rows, self._part(self._batches[0]))
+            walk = self._walk(rows, self._batches[0])
 
             def at_once(block: tuple[int, int]) -> tuple[int, int, Result]:
                 differences = walk(block, self._table())
@@ -99,30 +89,25 @@ class ForestCurves:
             chosen = rows.blocks[first : first + many]
             tables = [self._table() for _ in chosen]
             for trees in self._batches:
-                walk = self._walk(rows, self._part(trees))
+                walk = self._walk(rows, trees)
                 self.crew.each(partial(_unpacked, walk), zip(chosen, tables))
             yield from self.crew.map(finished, zip(chosen, tables))
-
-    def _part(self, trees: Positions) -> CurvesPart:
-        batch = Batch.of(self.sums, trees)
-        program = Program.of(batch, self._group_of_column, len(self._groups), JOINT, scatter=True)
-        leaves = program.leaf_node.size
-        updates = (np.arange(leaves + 1, dtype=np.int64), np.zeros(leaves, np.int32), np.ones(leaves))
-        if self.axes:
-            updates = find_updates(program, self.axes)
-        return CurvesPart(program, updates, program.leaves)
 
     def _table(self) -> Float:
         return np.zeros((len(self.sums.outputs), self.size, self.block))
 
-    def _walk(self, rows: PackedRows, part: CurvesPart) -> Callable[[tuple[int, int], Float], Float]:
-        """A function that adds a part's trees to a block's differences."""
-        visits = Visits(part.program, rows, self.crew)
-        start, at, sign = part.updates
+    def _walk(self, rows: PackedRows, trees: Positions) -> Callable[[tuple[int, int], Float], Float]:
+        """A function that adds a batch of trees to a block's differences."""
+        batch = Batch.of(self.sums, trees)
+        program = Program.of(batch, self._group_of_column, len(self._groups), JOINT, scatter=True)
+        visits, leaves, n = Visits(program, rows, self.crew), program.leaves, program.leaf_node.size
+        start, at, sign = np.arange(n + 1, dtype=np.int64), np.zeros(n, np.int32), np.ones(n)
+        if self.axes:
+            start, at, sign = find_updates(program, self.axes)
 
         def add(differences: Float, walk: Walk) -> Float:
             unless_stopped(kernels.add_leaves(
-                walk=walk, leaves=part.leaves, update_start=start, update_at=at, update_sign=sign,
+                walk=walk, leaves=leaves, update_start=start, update_at=at, update_sign=sign,
                 differences=differences,
             ))  # fmt: skip
             return differences

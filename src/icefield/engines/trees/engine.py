@@ -307,23 +307,13 @@ class TreesEngine:
         columns = [column for axis in encoded for column in axis.columns]
         if len(set(columns)) != len(columns):
             return None
-        return self._step_extremes(encoded, numbers, form, block, resources)
-
-    def _step_extremes(
-        self,
-        axes: Sequence[EncodedAxis],
-        numbers: Sequence[int],
-        form: LinkForm,
-        block: Block,
-        resources: Resources,
-    ) -> Generator[StepExtremes] | None:
         from icefield.engines.trees.step_audit import StepAudit
 
         selected = range(len(self.selected)) if self.additive else self.selected
         sample = self.encoder.sample(Block(block.table), resources)
         crew = resources.crew()
         progress = Progress("auditing rows", total=sample.n_rows * self.sums.trees.size)
-        audit = StepAudit(self.model, self.sums, axes, numbers, form, selected, crew, progress)
+        audit = StepAudit(self.model, self.sums, encoded, numbers, form, selected, crew, progress)
         if not audit.possible:
             return None
 

@@ -142,8 +142,9 @@ class LinkedAverages:
         start, group = self._program.path_start, self._program.path_group
         return np.repeat(np.arange(start.size - 1), np.diff(start)), group[: start[-1]].astype(np.int64)
 
-    def _as_trees(self, own: Float) -> kernels.CrossTrees:
-        program = self._program
+    @cached_property
+    def _trees(self) -> kernels.CrossTrees:
+        program, own = self._program, np.ascontiguousarray(self.margins.T)
         groups = (*self.wanted.groups, self._staying)
         order = np.arange(self.rows, dtype=np.int32)
         axes = [EncodedAxis(tuple(sorted(g)), self.matrix[:, sorted(g)], order) for g in groups]
@@ -166,10 +167,6 @@ class LinkedAverages:
                 found |= self._crossed(slice(begin, begin + window), progress, again=True)
             if kind in found:
                 yield found[kind][number - begin if kind == "pair" else number]
-
-    @cached_property
-    def _trees(self) -> kernels.CrossTrees:
-        return self._as_trees(np.ascontiguousarray(self.margins.T))
 
     def _crossed(self, window: slice, progress: Progress, again: bool = False) -> dict[str, Float]:
         """By kind of set the averages ``(sets, outputs, rows)``, of some pairs; `again` without those of single groups."""
