@@ -65,11 +65,9 @@ class Feature:
         """The values each of the feature's columns takes along the grid, in the dtypes of the table's columns."""
         if not self.is_group:
             return Axis(self.label, {self.columns[0]: values})
-        points = {}
-        for name, level in zip(self.columns, self.levels):
-            dtype = table.column(name).dtype
-            points[name] = np.array([value == level for value in values.tolist()]).astype(dtype)
-        return Axis(self.label, points)
+        given, levels = values.tolist(), zip(self.columns, self.levels)
+        shown = {name: np.array([value == level for value in given]) for name, level in levels}
+        return Axis(self.label, {name: own.astype(table.column(name).dtype) for name, own in shown.items()})
 
 
 def resolve(asked: Any, table: Table, columns: Collection[Any]) -> Feature:

@@ -180,10 +180,8 @@ class SparseTable(Table):
         stays = ~np.isin(entries.col, list(moved))
         n_rows = self.n_rows
         rows = [np.tile(entries.row[stays], times) + np.repeat(np.arange(times) * n_rows, int(stays.sum()))]
-        columns, data = (
-            [np.tile(entries.col[stays], times)],
-            [np.tile(entries.data[stays].astype(dtype), times)],
-        )
+        columns = [np.tile(entries.col[stays], times)]
+        data = [np.tile(entries.data[stays].astype(dtype), times)]
         for column, values in moved.items():
             repeated = np.repeat(values.astype(dtype), n_rows)
             rows.append(np.flatnonzero(repeated))

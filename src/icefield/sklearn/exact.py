@@ -115,9 +115,8 @@ def tree_answer(model: Model, question: Question, sample: Block, resources: Reso
             return None
         from icefield.engines.trees import TreesEngine
 
-        return TreesEngine(trees, tree_scale(whole, trees), whole.selected).answer(
-            [question], sample, resources
-        )[0]
+        engine = TreesEngine(trees, tree_scale(whole, trees), whole.selected)
+        return engine.answer([question], sample, resources)[0]
     except (CannotRead, EngineError, ValueError):
         # Values the trees cannot take (what the model says to them is the caller's to see), or the
         # same column twice among the moving ones.

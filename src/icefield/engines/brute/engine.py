@@ -123,11 +123,8 @@ class _QuestionWork:
         slab = self.size
         if self.question.quantiles:  # exact: grid points whose predictions for all rows fit half the budget
             slab = max(1, int(self.memory // (16 * self.sample.n_rows * self.outputs)))
-        parts = [
-            self._part(low, min(low + slab, self.size), curves, progress)
-            for low in range(0, self.size, slab)
-        ]  # fmt: skip
-        return self._assemble(parts, curves)
+        slabs = ((low, min(low + slab, self.size)) for low in range(0, self.size, slab))
+        return self._assemble([self._part(*one, curves, progress) for one in slabs], curves)
 
     # --- asking --------------------------------------------------------------------------------
 

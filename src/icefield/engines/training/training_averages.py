@@ -20,19 +20,10 @@ from icefield.typing import Float, Int32
 
 
 def training_average(model: TreeModel, axes: Axes, table: Table, memory: int = Resources().memory) -> Float:
-    """Training-weighted averages ``(outputs, *grid)`` of the raw sums.
+    """Training-weighted averages ``(outputs, *grid)`` of the raw sums, on the product of the axes' grids.
 
-    Parameters
-    ----------
-    model : trees whose node weights must be known
-    axes : what moves; the grid is their product
-    table : any rows of the caller's data; only used to encode the grid
-    memory : bytes to stay within
-
-    Raises
-    ------
-    EngineError
-        When the model does not store its training weights.
+    Any rows of the caller's data will do as the table, which is only used to encode the grid. An EngineError where the
+    model does not store its training weights.
     """
     forest = model.forest
     if not np.isfinite(forest.node_weight).all():

@@ -68,7 +68,7 @@ class EncodedAxis:
     @classmethod
     def of_each(cls, model: TreeModel, table: Table, axes: Axes) -> list[EncodedAxis]:
         """Encode the grid vectors of several axes; those that decide different columns lie side by side in one matrix."""
-        columns = [axis_columns(model, axis) for axis in axes]
+        columns = [forest_columns(model, axis.columns) for axis in axes]
         encode = model.encode if isinstance(model.encode, EncodeOnce) else EncodeOnce(model)
         found = []
         # A column of the table may decide several of the forest.
@@ -104,9 +104,9 @@ class EncodedAxis:
         return self.columns, self.matrix.tobytes() + self.order.tobytes()
 
 
-def axis_columns(model: TreeModel, axis: Axis) -> tuple[int, ...]:
-    """The forest columns that an axis decides."""
-    return tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
+def forest_columns(model: TreeModel, names: Sequence[Any]) -> tuple[int, ...]:
+    """The forest columns that columns of the table decide."""
+    return tuple(sorted({j for name in names for j in model.drives.get(name, ())}))
 
 
 def _repeated_to(size: int, values: Array) -> Array:

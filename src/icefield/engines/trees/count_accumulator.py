@@ -19,7 +19,7 @@ from icefield.core.question import Answer, Moments, Moving, Question, QuestionAc
 from icefield.core.rows import Block, State
 from icefield.core.weight_totals import WeightTotals
 from icefield.engines.trees.averages import Counted, Counting, averages_of
-from icefield.engines.trees.axes import EncodedAxis
+from icefield.engines.trees.axes import EncodedAxis, forest_columns
 from icefield.engines.trees.engine import BLOCK, TreesEngine
 from icefield.engines.trees.packed_rows import MOST_POSITIONS, NO_WEIGHT, WORD, PackedRows, WholeWeights
 from icefield.engines.trees.program import Program
@@ -109,8 +109,7 @@ class CountAccumulator(QuestionAccumulator):
 
     def _anywhere(self, names: Sequence[Any], row: Float) -> EncodedAxis:
         """An axis of one point, which stands for any grid of these columns."""
-        drives = self._engine.model.drives
-        return EncodedAxis.of_matrix(tuple(sorted({j for name in names for j in drives.get(name, ())})), row)
+        return EncodedAxis.of_matrix(forest_columns(self._engine.model, names), row)
 
     @property
     def about(self) -> dict[str, Any]:

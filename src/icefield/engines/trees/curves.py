@@ -54,11 +54,8 @@ class ForestCurves:
         self.block = int(min(max(fitting, WORD), MOST_ROWS))
         self._groups = [a.columns for a in axes] or [opened]
         self._group_of_column = group_columns(self._groups, sums.forest.n_columns)
-        self._batches = list(
-            batches(
-                sums, len(axes), JOINT, words=self.block // WORD, threads=crew.threads, segments=1, memory=memory
-            )
-        )  # fmt: skip
+        room = {"words": self.block // WORD, "threads": crew.threads, "segments": 1, "memory": memory}
+        self._batches = list(batches(sums, len(axes), JOINT, **room))
 
     def reduced(
         self, sample: Block, reduce: Callable[[int, int, Float], Result]

@@ -21,7 +21,13 @@ from icefield import kernels
 from icefield.core.question import ColumnSets
 from icefield.core.rows import Block
 from icefield.engines.trees.averages import Counted, Family, family_averages
-from icefield.engines.trees.axes import EncodedAxis, GridRegions, every_condition_packed, group_columns
+from icefield.engines.trees.axes import (
+    EncodedAxis,
+    GridRegions,
+    every_condition_packed,
+    forest_columns,
+    group_columns,
+)
 from icefield.engines.trees.curves import ForestCurves
 from icefield.engines.trees.packed_rows import WORD, PackedRows
 from icefield.engines.trees.predictions import raw_predictions
@@ -121,10 +127,6 @@ class AveragesAtRows:
         self.rows: PackedRows = counted.rows
         self._cells: dict[tuple[int, ...], Cells] = {}
 
-    def columns(self, names: Sequence[Any]) -> tuple[int, ...]:
-        """The forest columns that frame columns decide."""
-        return tuple(sorted({j for name in names for j in self.model.drives.get(name, ())}))
-
     @staticmethod
     def fits(sets: ColumnSets, n_rows: int, memory: int) -> bool:
         """Whether the cells of all rows fit half the budget."""
@@ -137,13 +139,14 @@ class AveragesAtRows:
             if is_small:
                 yield from self._by_tables(list(chosen))
             else:
-                yield from self._of_many([self.columns(names) for names in chosen])
+                yield from self._of_many([forest_columns(self.model, names) for names in chosen])
 
     # --- one- and two-way: tables over cells -----------------------------------------------------
 
     def _by_tables(self, sets: list[Sequence[Any]]) -> Iterator[Float]:
-        self._find_cells([self.columns([name]) for names in sets for name in names])
-        cells = [[self._cells[self.columns([name])] for name in names] for names in sets]
+        groups = [[forest_columns(self.model, [name]) for name in names] for names in sets]
+        self._find_cells([group for own in groups for group in own])
+        cells = [[self._cells[group] for group in own] for own in groups]
         for order, alike in groupby(cells, key=len):
             for part in self._in_budget(list(alike)):
                 family = Family()

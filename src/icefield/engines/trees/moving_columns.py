@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from icefield.engines.trees.axes import axis_columns
+from icefield.engines.trees.axes import forest_columns
 from icefield.engines.trees.coding import CodedRows
 from icefield.engines.trees.encoded import EncodedRows, EncodeOnce
 from icefield.engines.trees.packed_rows import Moved
@@ -26,7 +26,7 @@ def moved_columns(
     `rows` are the table's, encoded. Axes have a value for every row, or one for all; a column that only other moves decide
     stays as it is.
     """
-    driven = [[axis_columns(model, axis) for axis in axes] for axes in moves]
+    driven = [[forest_columns(model, axis.columns) for axis in axes] for axes in moves]
     columns = tuple(sorted({column for one in driven for own in one for column in own}))
     values = np.empty((len(moves), len(columns), table.n_rows))
     for axes, decided, room in zip(moves, driven, values):

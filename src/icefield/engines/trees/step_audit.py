@@ -60,9 +60,8 @@ class StepAudit(LinkedCurves):
         """The steps of each block of rows, in order."""
         tolerance = self._tolerance()
         blocks = self._blocks(sample.n_rows)
-        for (start, stop), part in zip(
-            blocks, self.crew.map(lambda block: self._audited(sample, block, tolerance), blocks)
-        ):
+        parts = self.crew.map(lambda block: self._audited(sample, block, tolerance), blocks)
+        for (start, stop), part in zip(blocks, parts):
             self.progress.advance((stop - start) * self.sums.trees.size)
             yield part
 
