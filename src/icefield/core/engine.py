@@ -50,9 +50,7 @@ class Engine(Protocol):
 
     name: str  # what `Effect.engine` says, and its name in the registry
     additive: bool  # whether the asked scale is a sum over what the engine reads of the model
-    costs_predictions: (
-        bool  # whether every row costs predictions of the model, so that a sample may have to do
-    )
+    costs_predictions: bool  # whether rows cost predictions of the model, so that a sample may have to do
     needs_rows: bool  # whether it averages over rows; the training background does not
 
     @property

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 KINDS = ("auto", "uniform", "log", "quantile", "distinct", "thresholds")
 DEFAULT_POINTS = {1: 100, 2: 25}
 POINTS_BEYOND = 10
-MOST_AUTO = 120  # points of a grid of its own choice: of these
-# ... so many are quantiles and values next to even points; the others are next to the model's own thresholds.
+MOST_AUTO = 120  # points of a grid of its own choice
+# Of these so many are quantiles and values next to even points; the others are next to the model's own thresholds.
 QUANTILES, FURTHER = 51, 17
-WORTH_A_POINT = 0.02  # of how far a model moves at all thresholds of a column: less at one needs no point
+# Of how far a model moves at all thresholds of a column: what moves less at one needs no point.
+WORTH_A_POINT = 0.02
 
 Steps = tuple[Float, Float]  # thresholds of a column, and about how far the model moves at each
 
