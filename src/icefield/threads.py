@@ -218,6 +218,10 @@ class ThreadCrew:
         while waiting:
             yield waiting.popleft().result()
 
+    def each(self, work: Callable[[Given], object], tasks: Iterable[Given]) -> None:
+        """The same where nothing is given back."""
+        deque(self.map(work, tasks), maxlen=0)
+
     def share(
         self,
         work: Callable[[Given], Result],
@@ -309,6 +313,12 @@ class PerThread(Generic[Thing]):
 
 class Stopped(Exception):
     """A kernel saw the stop flag; only who raised the flag, by a `Cancellation` or by leaving the call, ever meets it."""
+
+
+def unless_stopped(finished: bool) -> None:
+    """`Stopped` where a kernel did not finish."""
+    if not finished:
+        raise Stopped
 
 
 _thread = threading.local()

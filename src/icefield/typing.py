@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[Any]
 Float = NDArray[np.float64]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Bits = NDArray[np.uint64]  # of 64 rows a word
 Mask = NDArray[np.bool_]
 Positions = NDArray[np.intp]
 Codes = NDArray[np.intp]

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.engine import Plan, with_fallback
 from icefield.core.question import Question
@@ -22,7 +21,7 @@ from icefield.data.given_values import given_values
 from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves
 from icefield.errors import InputTypeError
-from icefield.typing import Float, Positions
+from icefield.typing import Array, Float, Positions
 
 
 def changed_table(study: Study, rows: Positions, changed: Mapping[Any, Any]) -> Table:
@@ -49,7 +48,7 @@ def ice_curves(
     study: Study,
     table: Table,
     features: Sequence[Sequence[Feature]],
-    grids: Sequence[Sequence[NDArray[Any]]],
+    grids: Sequence[Sequence[Array]],
     plan: Plan | None = None,
 ) -> list[Float]:
     """ICE curves of the rows of a table, for each set of features over its grid: ``(outputs, rows, *grid)`` each.

@@ -29,15 +29,10 @@ def clustered_answers(
     memory: int,
     at_once: bool = False,
 ) -> list[Answer]:
-    """The answers, with standard errors of clusters where spread is asked for.
+    """The answers, with standard errors of clusters, given by one code per row, where spread is asked for.
 
-    Parameters
-    ----------
-    ask : answers questions about a sample
-    questions, sample : what is asked
-    clusters : one code per row of the sample
-    memory : bytes, of which curves may take a share. Where all fit, a model is asked once only
-    at_once : rows cannot be asked about apart from each other, so all their curves must fit
+    Curves may take a share of the memory; where all fit, a model is asked once only. With `at_once` rows cannot be asked
+    about apart from each other, so all their curves must fit.
     """
     size = sum(8 * int(np.prod(q.shape)) * sample.n_rows for q in questions if q.spread)
     fits, every = at_once or size <= SHARE * memory, np.arange(sample.n_rows)

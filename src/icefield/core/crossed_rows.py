@@ -10,15 +10,14 @@ from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.engine import Engine
-from icefield.core.question import Question, Resources
+from icefield.core.question import ColumnSets, Question, Resources
 from icefield.core.rows import Block
 from icefield.data.columns import Column
 from icefield.data.features import Axis, Feature
 from icefield.data.frame import Table
-from icefield.typing import Float, Positions
+from icefield.typing import Array, Float, Int64, Positions
 
 if TYPE_CHECKING:
     from icefield.models.model import Model
@@ -30,7 +29,7 @@ def moving_columns(features: Sequence[Feature]) -> tuple[Any, ...]:
 
 
 def crossed_averages(
-    model: Model, engine: Engine, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
+    model: Model, engine: Engine, sets: ColumnSets, sample: Block, resources: Resources
 ) -> Generator[Float]:
     """Partial dependence of sets of columns at the sample's own values, averaged over the sample itself.
 
@@ -58,7 +57,7 @@ def crossed_averages(
             yield waiting.pop(number)
 
 
-def _asked_together(sets: Sequence[Sequence[Any]], every: set[Any], most: int) -> dict[int, list[int]]:
+def _asked_together(sets: ColumnSets, every: set[Any], most: int) -> dict[int, list[int]]:
     """For each set of all columns but one, the sets computed together with it: other single columns, or itself."""
     homes: list[list[int]] = []
     found: dict[int, list[int]] = {}
@@ -94,11 +93,11 @@ def _distinct(table: Table, columns: Sequence[Any]) -> tuple[Positions, Position
     return first.astype(np.intp), place.astype(np.intp)
 
 
-def _codes_of_floats(values: NDArray[Any]) -> NDArray[np.int64]:
+def _codes_of_floats(values: Array) -> Int64:
     return np.unique(values, return_inverse=True, equal_nan=True)[1].astype(np.int64)
 
 
-def _grid_values(column: Column, rows: Positions) -> NDArray[Any]:
+def _grid_values(column: Column, rows: Positions) -> Array:
     """Values of some rows in the form grids have: the dtype's own missing value, or None."""
     values = column.values[rows]
     gone = column.missing[rows]

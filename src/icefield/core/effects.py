@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.core.clustered_errors import clustered_answers
@@ -21,7 +20,7 @@ from icefield.core.engine import Context, Plan, with_fallback
 from icefield.core.point_weights import PointWeights
 from icefield.core.precision import until_precise
 from icefield.core.prediction_level import Level, prediction_level
-from icefield.core.question import Answer, AnswerAccumulator, Question, QuestionAccumulator
+from icefield.core.question import Answer, AnswerAccumulator, Moving, Question, QuestionAccumulator
 from icefield.core.rows import Accumulator, Block, ColumnStatistics, GridRequest
 from icefield.core.study import Study, answers_by, noted
 from icefield.counts import counted
@@ -35,13 +34,12 @@ from icefield.effect.parts import AllBut, centered_deviation
 from icefield.errors import BudgetError
 from icefield.sampling import CENTERED_CURVES, choose_rows, sampling_reach
 from icefield.threads import available_processors
-from icefield.typing import Float, Positions
+from icefield.typing import Array, Float, Positions
 
 CENTERED_SHARE = 0.25  # of the budget for curves that only their centred spread needs
 GRID_ARRAYS = 4  # of a grid's size, at least: averages, spread, weights, and where its points lie
 
-Grids = tuple[NDArray[Any], ...]
-Moving = Sequence[Sequence[Sequence[Any]]]  # for each question the columns of each axis
+Grids = tuple[Array, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,13 +15,14 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from icefield.core.question import Answer, Axis, Moments, Question, QuestionAccumulator, Resources
+from icefield.core.question import Answer, Moments, Question, QuestionAccumulator, Resources
 from icefield.errors import EngineError
 from icefield.models.fingerprint import Fingerprint
 from icefield.typing import Background, EngineChoice, Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.placement import Placement, PlaceSums
+    from icefield.core.question import Axes, ColumnSets, Moves, Moving
     from icefield.core.rows import Block, Rows
     from icefield.core.step_extremes import StepExtremes
     from icefield.data.features import Feature
@@ -47,21 +48,10 @@ class Engine(Protocol):
     What an engine has no way to give, it declines with None, as what is not written out for it does here.
     """
 
-    @property
-    def name(self) -> str:
-        """What `Effect.engine` says, and its name in the registry."""
-
-    @property
-    def additive(self) -> bool:
-        """Whether the asked scale is a sum over what the engine reads of the model."""
-
-    @property
-    def costs_predictions(self) -> bool:
-        """Whether every row costs predictions of the model, so that a sample may have to do."""
-
-    @property
-    def needs_rows(self) -> bool:
-        """Whether it averages over rows; the training background does not."""
+    name: str  # what `Effect.engine` says, and its name in the registry
+    additive: bool  # whether the asked scale is a sum over what the engine reads of the model
+    costs_predictions: bool  # whether rows cost predictions of the model, so that a sample may have to do
+    needs_rows: bool  # whether it averages over rows; the training background does not
 
     @property
     def parts(self) -> Mapping[str, object]:
@@ -70,18 +60,14 @@ class Engine(Protocol):
     def answer(self, questions: Sequence[Question], block: Block, resources: Resources) -> list[Answer]:
         """One answer per question, in their order, over rows together."""
 
-    def accumulator(
-        self, moving: Sequence[Sequence[Sequence[Any]]], context: Context
-    ) -> QuestionAccumulator | None:
+    def accumulator(self, moving: Moving, context: Context) -> QuestionAccumulator | None:
         """Counts over blocks of rows from which averages derive, whatever the grids.
 
         `moving` are, for each question, the columns of each of its axes. None where every block must be asked for itself.
         """  # fmt: skip
         return None
 
-    def own_averages(
-        self, sets: Sequence[Sequence[Any]], block: Block, resources: Resources
-    ) -> Generator[Float] | None:
+    def own_averages(self, sets: ColumnSets, block: Block, resources: Resources) -> Generator[Float] | None:
         """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each, in order.
 
         None where that takes more than a walk over the rows.
@@ -89,12 +75,7 @@ class Engine(Protocol):
         return None
 
     def differences(
-        self,
-        axes: Sequence[Axis],
-        table: Table,
-        rows: Positions,
-        steps: Sequence[Positions],
-        resources: Resources,
+        self, axes: Axes, table: Table, rows: Positions, steps: Sequence[Positions], resources: Resources
     ) -> Float | None:
         """Mixed differences ``(rows, outputs)`` of the predictions of rows, each across steps of its own.
 
@@ -102,9 +83,7 @@ class Engine(Protocol):
         """
         return None
 
-    def moved_means(
-        self, moves: Sequence[Sequence[Axis]], block: Block, resources: Resources
-    ) -> list[list[Moments]] | None:
+    def moved_means(self, moves: Moves, block: Block, resources: Resources) -> list[list[Moments]] | None:
         """Mean predictions ``(outputs,)`` of rows whose columns take other values, for each of some moves: over all rows, then by group.
 
         An axis of a move has a value for every row, or one for all; a move without axes leaves rows as they are. None where
@@ -112,9 +91,7 @@ class Engine(Protocol):
         """
         return None
 
-    def moved_predictions(
-        self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources
-    ) -> Float | None:
+    def moved_predictions(self, moves: Moves, table: Table, resources: Resources) -> Float | None:
         """Every row's predictions after each of such moves, ``(moves, rows, outputs)``; None likewise."""
         return None
 
@@ -126,7 +103,7 @@ class Engine(Protocol):
         return None
 
     def step_extremes(
-        self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
+        self, axes: Axes, numbers: Sequence[int], block: Block, resources: Resources
     ) -> Generator[StepExtremes] | None:
         """How every row's curve steps along each axis, whose points rise (missing ones are last), block by block.
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.features import Axis
-from icefield.typing import Float
+from icefield.typing import Float, Int32, Int64
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
@@ -39,10 +38,10 @@ class Placement:
     axes: Sequence[Axis]
     on_levels: Sequence[bool]
     table: Table
-    places: Callable[[int, int], NDArray[np.int32]]
+    places: Callable[[int, int], Int32]
     weights: Float
     squares: Float
-    segments: NDArray[np.int32]
+    segments: Int32
     n_segments: int
 
 
@@ -58,7 +57,7 @@ class PlaceSums:
         squares about these, and of their products
     """
 
-    start: NDArray[np.int64]
+    start: Int64
     counts: Float
     changes: Float
 

@@ -6,26 +6,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.rows import Accumulator, Block, State
 from icefield.data.features import Feature, feature_column, nearest_points
-from icefield.typing import Float
+from icefield.typing import Array, Float
 
 if TYPE_CHECKING:
     from icefield.threads import ThreadCrew
 
-Grids = tuple[NDArray[Any], ...]
+Grids = tuple[Array, ...]
 
 
 class PointWeights(Accumulator):
     """The weight of the rows nearest to each point of several grids: over all rows, then by group.
 
-    Parameters
-    ----------
-    sets : features that move together, with their grids
-    n_groups : groups of rows
-    beside : columns that weights and groups are read from
+    `sets` are features that move together, with their grids; `beside` are columns that weights and groups are read from.
     """
 
     title = "placing rows"

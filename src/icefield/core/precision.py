@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.question import Answer, Moments
 from icefield.counts import counted
 from icefield.sampling import sampling_reach
-from icefield.typing import Float
+from icefield.typing import Float, Positions
 
 FIRST_ROWS = 200
 
 
 def until_precise(
-    ask: Callable[[NDArray[np.intp]], Answer], order: NDArray[np.intp], precision: float
-) -> tuple[Answer, NDArray[np.intp], str]:
+    ask: Callable[[Positions], Answer], order: Positions, precision: float
+) -> tuple[Answer, Positions, str]:
     """Ask about the rows in `order`, twice as many each round, until the standard error is small.
 
     The standard error is that against all the rows in `order`. Returns the merged answer, the rows used, and a

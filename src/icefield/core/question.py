@@ -13,15 +13,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.rows import Accumulator, Block, State
 from icefield.data.features import Axis
-from icefield.typing import Float
+from icefield.threads import ThreadCrew, available_processors
+from icefield.typing import Array, Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.engine import Engine
-    from icefield.threads import ThreadCrew
+
+ColumnSets = Sequence[Sequence[Any]]  # columns that move together, of each set
+Moving = Sequence[ColumnSets]  # for each question the columns of each of its axes
+Axes = Sequence[Axis]
+Moves = Sequence[Axes]  # the axes that each move takes along
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Question:
     axes: tuple[Axis, ...]
     spread: bool = True
     quantiles: tuple[float, ...] = ()
-    rows: NDArray[np.intp] | None = None  # positions whose individual curves are kept
+    rows: Positions | None = None  # positions whose individual curves are kept
     averaged: bool = True  # False: only these curves are wanted, and an engine may leave the moments empty
 
     @property
@@ -49,6 +53,10 @@ class Resources:
     threads: int | None = None
     processes: int | None = None
     seed: int = 0
+
+    def crew(self) -> ThreadCrew:
+        """So many threads, as many as there are processors by default."""
+        return ThreadCrew(self.threads or available_processors())
 
 
 @dataclass
@@ -216,12 +224,8 @@ class QuestionAccumulator(Accumulator):
 class AnswerAccumulator(QuestionAccumulator):
     """Answers of an engine that is asked about every block by itself; their moments merge.
 
-    Parameters
-    ----------
-    engine, resources : who answers, and with what
-    questions : what is asked
-    whole : every row comes in one block, whose answers are kept as they are. Otherwise quantiles and kept curves are
-        left out, since they do not merge
+    With `whole` every row comes in one block, whose answers are kept as they are. Otherwise quantiles and kept curves are
+    left out, since they do not merge.
     """
 
     title = "asking block by block"
@@ -290,7 +294,7 @@ def moments_of(state: State, at: str) -> Moments:
     )
 
 
-def _digest(values: NDArray[Any]) -> str:
+def _digest(values: Array) -> str:
     import hashlib  # of streams' states alone
 
     content = repr(values.tolist()) if values.dtype == object else values.tobytes().hex()

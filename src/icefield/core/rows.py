@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.counts import counted
-from icefield.typing import Float, Positions
+from icefield.typing import Array, Float, Positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from icefield.models.model import Model
     from icefield.threads import ThreadCrew
 
-State = dict[str, NDArray[Any]]
+State = dict[str, Array]
 
 
 def part_of(state: State, prefix: str) -> State:
@@ -66,7 +65,7 @@ class Block:
     copies: bool = True
     start: int = 0
     clusters: Positions | None = None
-    y: NDArray[Any] | None = None
+    y: Array | None = None
     arrow: Any = None
 
     @property
@@ -151,7 +150,7 @@ class ColumnStatistics(Protocol):
         asked: Any,
         thresholds: Callable[[Feature], Float],
         steps: Mapping[Any, Steps] = ...,
-    ) -> tuple[tuple[NDArray[Any], ...], str]:
+    ) -> tuple[tuple[Array, ...], str]:
         """The grid of every feature for what was passed as ``grid=``, and notes about them.
 
         `thresholds` gives all at which the model changes along a feature, or says why it has none; `steps` those of columns
@@ -162,7 +161,7 @@ class ColumnStatistics(Protocol):
         """Whether the rows near each grid point must be counted in a pass; `asked` was passed as ``grid=``."""
 
     def point_weights(
-        self, features: Sequence[Feature], grid: Sequence[NDArray[Any]], groups: Groups | None
+        self, features: Sequence[Feature], grid: Sequence[Array], groups: Groups | None
     ) -> list[Float]:
         """Weight of the rows nearest to each grid point: over all rows, then by group."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from icefield.typing import Float
+from icefield.typing import Float, Int32
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class StepExtremes:
     start: int
     stop: int
     sizes: Float
-    places: NDArray[np.int32]
+    places: Int32
     missing: Float
 
 

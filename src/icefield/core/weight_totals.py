@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.rows import Accumulator, Block, State
-from icefield.typing import Float
+from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.threads import ThreadCrew
@@ -20,12 +19,8 @@ SUMS = ("totals", "squares", "counts")
 class WeightTotals(Accumulator):
     """By group of rows: how many there are, the sums of their weights and of the squares, the largest, and the finest digit.
 
-    A row in no group belongs to the last one.
-
-    Parameters
-    ----------
-    n_segments : groups, and one more where there are any
-    columns : the columns that weights and groups are read from
+    A row in no group belongs to the last segment: there is one more of them than groups, where there are any. Weights and
+    groups are read from `columns`.
     """
 
     title = "adding up weights"
@@ -42,7 +37,7 @@ class WeightTotals(Accumulator):
     def about(self) -> dict[str, Any]:
         return {"weight totals": [str(name) for name in self.columns or ()]}
 
-    def segments(self, codes: NDArray[np.intp] | None, n_rows: int) -> NDArray[np.intp]:
+    def segments(self, codes: Positions | None, n_rows: int) -> Positions:
         """The number of each row's group."""
         if codes is None:
             return np.zeros(n_rows, np.intp)

@@ -8,9 +8,8 @@ outside the brackets and only counted.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from icefield.typing import Float
+from icefield.typing import Float, Int64
 
 FEW = 2**14  # values that are partitioned as they are
 SAMPLE = 1024  # values that place the brackets
@@ -18,7 +17,7 @@ MARGIN = 0.06  # share of the sample beyond the outermost ranks: four standard d
 CELLS = 4096
 
 
-def values_at_ranks(values: Float, ranks: NDArray[np.int64]) -> Float:
+def values_at_ranks(values: Float, ranks: Int64) -> Float:
     """The values of some ranks, from 0 for the smallest; there must be no NaN.
 
     Examples
@@ -33,7 +32,7 @@ def values_at_ranks(values: Float, ranks: NDArray[np.int64]) -> Float:
     return np.partition(values, np.unique(ranks))[ranks]
 
 
-def _between_brackets(values: Float, ranks: NDArray[np.int64]) -> Float | None:
+def _between_brackets(values: Float, ranks: Int64) -> Float | None:
     """The values of these ranks; None where brackets or cells do not tell the values apart."""
     from icefield import kernels  # small questions leave them alone
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.threads import ThreadCrew, available_processors
+from icefield.typing import Bits, Bytes, Int64, Mask
 
 CODES, WORD = 256, 64
 
 
-def row_bits(kept: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def row_bits(kept: Mask) -> Bits:
     """A mask as words, one bit a row, the first row in the lowest bit.
 
     Examples
@@ -24,7 +24,7 @@ def row_bits(kept: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return np.packbits(flags, bitorder="little").view(np.uint64)
 
 
-def code_counts(codes: NDArray[np.uint8], kept: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+def code_counts(codes: Bytes, kept: Mask | None) -> Int64:
     """Rows of each code by column, ``(columns, 256)``, from codes ``(columns, rows)``; `kept` says which rows (None: all).
 
     Examples

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.distribution import Binned, Distribution, Joint, Marginal, binned, joint_of, marginal_of
 from icefield.data.features import (
@@ -39,7 +38,7 @@ from icefield.data.grid import (
     with_steps,
 )
 from icefield.threads import BackgroundTasks
-from icefield.typing import Float
+from icefield.typing import Array, Float, Int32, Int64, Positions
 
 if TYPE_CHECKING:
     from icefield.data.column_summary import ColumnSummary, NeighbourSummaries
@@ -168,8 +167,8 @@ class MemoryStatistics:
         self._lock = threading.RLock()
         self._grids: dict[Any, Points] = {}
         self._stepped: dict[Any, Points] = {}
-        self._uncounted: dict[Any, tuple[Feature, NDArray[Any]]] = {}
-        self._places: dict[Any, NDArray[np.int32]] = {}
+        self._uncounted: dict[Any, tuple[Feature, Array]] = {}
+        self._places: dict[Any, Int32] = {}
         self._nearby: dict[Any, Float] = {}
         self._marginals: dict[Any, Marginal] = {}
         self._joints: dict[Any, Joint] = {}
@@ -308,7 +307,7 @@ class MemoryStatistics:
                 self._nearby[keys[i]] = np.append(counts, missing) if shown else counts
 
     @cached_property
-    def _rug_rows(self) -> NDArray[np.int64]:
+    def _rug_rows(self) -> Int64:
         from icefield.data.column_summary import rug_rows
 
         return rug_rows(self.table.n_rows, self.seed)
@@ -321,7 +320,7 @@ class MemoryStatistics:
         return np.sort(self._rng.choice(self.table.n_rows, JOINT_ROWS, replace=False))
 
     @cached_property
-    def _order(self) -> NDArray[np.intp]:
+    def _order(self) -> Positions:
         """Those rows in a random order."""
         self._joint_rows  # noqa: B018  # which is drawn first, so that both are always the same
         return self._rng.permutation(min(self.table.n_rows, JOINT_ROWS))
@@ -332,7 +331,7 @@ class MemoryStatistics:
         asked: Any,
         thresholds: Callable[[Feature], Float] | None,
         steps: Stepping = NO_STEPS,
-    ) -> tuple[tuple[NDArray[Any], ...], str]:
+    ) -> tuple[tuple[Array, ...], str]:
         """The grid of every feature for what was passed as ``grid=``, and notes about them."""
         values, notes = [], []
         for feature, wanted in zip(features, specifications(asked, [f.label for f in features])):
@@ -404,7 +403,7 @@ class MemoryStatistics:
         waiting, self._uncounted = list(self._uncounted.items()), {}
         if self.weights is not None:
             return
-        known = list[tuple[Any, NDArray[Any], Column]]()
+        known = list[tuple[Any, Array, Column]]()
         for key, (feature, values) in waiting:
             column = self.column(feature)
             if values.dtype != object and (column.kind == "float" or not column.any_missing):
@@ -419,7 +418,7 @@ class MemoryStatistics:
                     counts = np.append(counts, float(np.count_nonzero(column.missing)))
                 self._nearby[key] = counts
 
-    def _summary_of(self, feature: Feature, values: NDArray[Any] | None = None) -> ColumnSummary | None:
+    def _summary_of(self, feature: Feature, values: Array | None = None) -> ColumnSummary | None:
         """The summary of a column of numbers without weights, from which all that is known of it comes at once.
 
         `values` are a copy of the column's that is at hand.
@@ -437,7 +436,7 @@ class MemoryStatistics:
         return summary
 
     def point_weights(
-        self, features: Sequence[Feature], grid: Sequence[NDArray[Any]], groups: Groups | None
+        self, features: Sequence[Feature], grid: Sequence[Array], groups: Groups | None
     ) -> list[Float]:
         """Weight of the data nearest to each grid point: over all rows, then per group."""
         codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
@@ -475,8 +474,8 @@ class MemoryStatistics:
         return [s.reshape(shape) for s in sums]
 
     def _placed(
-        self, features: Sequence[Feature], grid: Sequence[NDArray[Any]]
-    ) -> Iterator[tuple[slice, list[NDArray[np.int32]]]]:
+        self, features: Sequence[Feature], grid: Sequence[Array]
+    ) -> Iterator[tuple[slice, list[Int32]]]:
         """Blocks of rows with each row's nearest grid point per feature (-1: none)."""
         n_rows = self.table.n_rows
         if n_rows <= BLOCK:
@@ -486,7 +485,7 @@ class MemoryStatistics:
             rows = slice(start, min(start + BLOCK, n_rows))
             yield rows, [_nearest(self.column(f), values, rows) for f, values in zip(features, grid)]
 
-    def _place(self, feature: Feature, values: NDArray[Any]) -> NDArray[np.int32]:
+    def _place(self, feature: Feature, values: Array) -> Int32:
         content = tuple(values.tolist()) if values.dtype == object else values.tobytes()
         key = (feature.columns, content)
         with self._lock:
@@ -532,16 +531,16 @@ class MemoryStatistics:
         return self._binned[feature.columns]
 
 
-def _stored(column: Column) -> NDArray[Any]:
+def _stored(column: Column) -> Array:
     """Numbers, or the codes of levels: objects are made of these for nobody who can do without."""
     return column.values if column.kind in ORDERED_KINDS else column.stored_codes
 
 
-def _as_floats(values: NDArray[Any]) -> NDArray[Any]:
+def _as_floats(values: Array) -> Array:
     """Numbers as a kernel takes them: floats where they lie, others as float64."""
     return values if values.dtype in (np.float64, np.float32) else values.astype(np.float64)
 
 
-def _nearest(column: Column, values: NDArray[Any], rows: slice) -> NDArray[np.int32]:
+def _nearest(column: Column, values: Array, rows: slice) -> Int32:
     nearest, has = nearest_points(values, column.part(rows))
     return np.where(has, nearest, -1).astype(np.int32)

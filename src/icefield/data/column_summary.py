@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.data.columns import Column
 from icefield.data.distribution import BINS, RUG, Marginal
 from icefield.data.grid import DEFAULT_POINTS, POINTS_BEYOND, Grid
-from icefield.typing import Float
+from icefield.typing import Array, Float, Int64, Mask
 
 CELLS, MANY_CELLS = 4096, 16_384
 MANY = 2**16  # values for which more cells, with fewer of them each, are worth their memory
@@ -38,7 +37,7 @@ BLOCKS = 2  # a thread, at least: none of them waits long for the last
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 TENTHS = tuple(k / 10 for k in range(11))
 
-Counts = NDArray[np.int64]
+Counts = Int64
 
 
 # --- one column --------------------------------------------------------------------------------------
@@ -53,7 +52,7 @@ class ColumnSummary:
     finite : how many finite values there are
     """
 
-    def __init__(self, values: NDArray[Any]) -> None:
+    def __init__(self, values: Array) -> None:
         self._values = np.ascontiguousarray(values, dtype=np.float64) if len(values) <= HELD else values
         ends, finite = np.array([np.inf, -np.inf]), np.zeros(1, np.int64)
         for part in self._parts():
@@ -67,7 +66,7 @@ class ColumnSummary:
         self._inner: dict[int, ColumnSummary] = {}
 
     @classmethod
-    def of(cls, values: NDArray[Any]) -> ColumnSummary | None:
+    def of(cls, values: Array) -> ColumnSummary | None:
         """The summary of an array; None where it holds too few numbers, or none that all fit a float exactly."""
         kind, size = values.dtype.kind, values.dtype.itemsize
         if len(values) <= FEW or kind not in "fiu" or size > 8:
@@ -161,7 +160,7 @@ class ColumnSummary:
         kept = np.where(self._gathered, self._counts, 0)
         return np.asarray((np.cumsum(kept) - kept)[cells])
 
-    def _many(self, cells: Counts) -> Iterator[tuple[ColumnSummary, NDArray[np.bool_]]]:
+    def _many(self, cells: Counts) -> Iterator[tuple[ColumnSummary, Mask]]:
         """A summary of each cell that holds many values, and which of the asked ones lie there."""
         for cell in np.unique(cells[self._counts[cells] > self._few]).tolist():
             if cell not in self._inner:
@@ -178,7 +177,7 @@ class ColumnSummary:
             self._sorted = np.sort(np.concatenate([self._sorted, self._of(wanted)]))
             self._gathered |= wanted
 
-    def _of(self, wanted: NDArray[np.bool_]) -> Float:
+    def _of(self, wanted: Mask) -> Float:
         """The values of some cells."""
         found, filled = np.empty(int(self._counts[wanted].sum())), np.zeros(1, np.int64)
         for part in self._parts():
@@ -204,7 +203,7 @@ class KnownColumn:
     """
 
     marginal: Marginal
-    grid: NDArray[Any]
+    grid: Array
     nearest: Float
     missing: int
 
@@ -247,12 +246,12 @@ def places_of(plan: Any, n_features: int) -> GridPlaces | None:
     return GridPlaces(plan.trim, points) if plan.kind == "uniform" and points > 1 else None
 
 
-def rug_rows(n_rows: int, seed: int) -> NDArray[np.int64]:
+def rug_rows(n_rows: int, seed: int) -> Int64:
     """The rows of a rug of a complete column."""
     return np.random.default_rng(seed).integers(0, n_rows, RUG)
 
 
-def side_by_side(columns: Sequence[NDArray[Any]], threads: int) -> Iterator[range]:
+def side_by_side(columns: Sequence[Array], threads: int) -> Iterator[range]:
     """Which columns to summarise together: neighbours in a matrix that lies in memory row by row.
 
     A column of such a matrix is a value of every line of memory. Several neighbours are copied out together, while
@@ -268,7 +267,7 @@ def side_by_side(columns: Sequence[NDArray[Any]], threads: int) -> Iterator[rang
         begin = end
 
 
-def _neighbours(one: NDArray[Any], other: NDArray[Any]) -> bool:
+def _neighbours(one: Array, other: Array) -> bool:
     """Whether two columns lie side by side in the rows of one matrix of floats."""
     return (
         one.dtype == other.dtype
@@ -280,26 +279,26 @@ def _neighbours(one: NDArray[Any], other: NDArray[Any]) -> bool:
     )
 
 
-def can_be_together(columns: Sequence[NDArray[Any]]) -> bool:
+def can_be_together(columns: Sequence[Array]) -> bool:
     """Whether such columns can be summarised together."""
     first = columns[0]
     return first.dtype in FLOATS and FEW < len(first) <= HELD and first.strides[0] % first.itemsize == 0
 
 
-def _beside(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _beside(columns: Sequence[Array]) -> Array:
     """Neighbouring columns as a matrix, where they lie."""
     first = columns[0]
     return as_strided(first, (len(first), len(columns)), (first.strides[0], first.itemsize), writeable=False)
 
 
-def counts_near(columns: Sequence[NDArray[Any]], grids: Sequence[NDArray[Any]]) -> list[Float]:
+def counts_near(columns: Sequence[Array], grids: Sequence[Array]) -> list[Float]:
     """How many finite values of neighbouring columns are nearest to each of their rising points, a value midway to the lower one."""
     limits, sizes, counts = _limits(grids)
     kernels.count_up_to(matrix=_beside(columns), limits=limits, sizes=sizes, counts=counts)
     return [own[: len(points)].copy() for own, points in zip(counts, grids)]
 
 
-def _limits(grids: Sequence[NDArray[Any]]) -> tuple[Float, NDArray[np.int64], Float]:
+def _limits(grids: Sequence[Array]) -> tuple[Float, Int64, Float]:
     """Halfway between the points of each grid, how many such limits it has, and room for counts between them."""
     sizes = np.array([len(points) - 1 for points in grids], np.int64)
     limits = np.zeros((len(grids), int(sizes.max())))
@@ -310,14 +309,9 @@ def _limits(grids: Sequence[NDArray[Any]]) -> tuple[Float, NDArray[np.int64], Fl
 
 
 class NeighbourSummaries:
-    """Summary statistics of neighbouring columns, as `side_by_side` gives them.
+    """Summary statistics of neighbouring columns, as `side_by_side` gives them, and their values at the rows `drawn`.
 
-    Parameters
-    ----------
-    columns : the columns' values
-    drawn : rows whose values are wanted as they are
-    places : where the points of their grids lie
-    room : memory that may be used, where it is enough
+    The memory `room` may be used, where it is enough.
 
     Attributes
     ----------
@@ -332,11 +326,7 @@ class NeighbourSummaries:
     """
 
     def __init__(
-        self,
-        columns: Sequence[NDArray[Any]],
-        drawn: NDArray[np.int64],
-        places: GridPlaces,
-        room: Float | None = None,
+        self, columns: Sequence[Array], drawn: Int64, places: GridPlaces, room: Float | None = None
     ) -> None:
         one, width, rows = columns[0], len(columns), len(columns[0])
         every, points = places.every, places.points
@@ -378,7 +368,7 @@ class NeighbourSummaries:
         )  # fmt: skip
         return KnownColumn(marginal, self.grid[i, :size], self.nearest[i, :size], missing)
 
-    def counts_near(self, grids: Mapping[int, NDArray[Any]]) -> Iterator[tuple[int, Float]]:
+    def counts_near(self, grids: Mapping[int, Array]) -> Iterator[tuple[int, Float]]:
         """How many values of known columns are nearest to each of rising points of theirs, by the columns' numbers."""
         limits, sizes, counts = _limits(list(grids.values()))
         kernels.count_in_cells(

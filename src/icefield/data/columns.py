@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.errors import InputTypeError, MissingDependencyError
+from icefield.typing import Array, Float, Int64, Mask
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -50,10 +51,10 @@ class Column:
         self,
         name: Any,
         kind: str,
-        values: NDArray[Any] | None,
-        missing: NDArray[np.bool_] | None,
+        values: Array | None,
+        missing: Mask | None,
         codes: NDArray[np.integer[Any]] | None = None,
-        levels: NDArray[Any] | None = None,
+        levels: Array | None = None,
         *,
         closed: bool = False,
         decimals: int | None = None,
@@ -70,7 +71,7 @@ class Column:
         return len(self.values if self._codes is None else self._codes)
 
     @cached_property
-    def values(self) -> NDArray[Any]:
+    def values(self) -> Array:
         assert self._codes is not None
         assert self._levels is not None
         # The last entry answers for code -1, a missing value.
@@ -81,7 +82,7 @@ class Column:
         return self.values.dtype
 
     @cached_property
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Mask:
         missing = np.isnan(self.values) if self._missing is None else self._missing
         # A column without missing values needs no mask of its own: one False serves all its rows.
         return missing if missing.any() else np.broadcast_to(np.False_, len(self))
@@ -103,7 +104,7 @@ class Column:
             self.note_complete()
 
     @cached_property
-    def _coded(self) -> tuple[NDArray[np.integer[Any]], NDArray[Any]]:
+    def _coded(self) -> tuple[NDArray[np.integer[Any]], Array]:
         """Codes and levels; plain strings, booleans and numbers get sorted distinct values as levels."""
         if self._codes is not None and self._levels is not None:
             return self._codes, self._levels
@@ -118,7 +119,7 @@ class Column:
         return codes, levels
 
     @property
-    def codes(self) -> NDArray[np.int64]:
+    def codes(self) -> Int64:
         return self.stored_codes.astype(np.int64, copy=False)
 
     @property
@@ -126,24 +127,22 @@ class Column:
         return self._coded[0]
 
     @property
-    def levels(self) -> NDArray[Any]:
+    def levels(self) -> Array:
         return self._coded[1]
 
-    def level_counts(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def level_counts(self, weights: Float | None = None) -> Float:
         """How many rows have each level, or their weights' sum."""
-        if weights is not None:
-            return self._counted(weights)
-        return self._level_counts
+        return self._level_counts if weights is None else self._counted(weights)
 
     @cached_property
-    def _level_counts(self) -> NDArray[np.float64]:
+    def _level_counts(self) -> Float:
         return self._counted(None)
 
-    def _counted(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _counted(self, weights: Float | None) -> Float:
         place = np.add(self.stored_codes, 1, dtype=np.intp)  # rows without a level first
         return np.bincount(place, weights, minlength=len(self.levels) + 1)[1:].astype(np.float64)
 
-    def to_float(self) -> NDArray[np.float64]:
+    def to_float(self) -> Float:
         """Numbers as float64 with NaN for missing; times as their underlying count."""
         if self.kind == "categorical" or self.kind == "other":
             raise InputTypeError(
@@ -177,15 +176,14 @@ class Column:
         values = self.values[rows] if "values" in self.__dict__ else None
         return Column(self.name, self.kind, values, self.missing[rows], self.stored_codes[rows], self.levels)
 
-    def shown(self, rows: NDArray[Any] | None = None) -> NDArray[Any]:
+    def shown(self, rows: Array | None = None) -> Array:
         """The values at some rows (all by default), with missing ones recognisable as such.
 
         Floats and integers show NaN, times NaT, everything else None; integers stay integers where
         none of the rows is missing.
         """
-        values, missing = (
-            (self.values, self.missing) if rows is None else (self.values[rows], self.missing[rows])
-        )
+        chosen: Any = slice(None) if rows is None else rows
+        values, missing = self.values[chosen], self.missing[chosen]
         if not missing.any():
             return values.copy()
         if self.kind in NUMERIC_KINDS:
@@ -200,7 +198,7 @@ class Column:
         return out
 
 
-def object_array(values: Sequence[Any]) -> NDArray[Any]:
+def object_array(values: Sequence[Any]) -> Array:
     """A 1-D object array, also of tuples and arrays (which `np.array` would stack)."""
     out = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
@@ -228,7 +226,7 @@ def is_missing_value(value: Any) -> bool:
     return type(value).__name__ in ("NAType", "NaTType")
 
 
-def missing_as_none(values: NDArray[Any]) -> list[Any]:
+def missing_as_none(values: Array) -> list[Any]:
     """Plain Python values, with None wherever something is missing."""
     return [None if is_missing_value(v) else v for v in values.tolist()]
 
@@ -246,7 +244,7 @@ def library_named(name: str) -> Any:
 # --- reading arrays and lists of objects ---------------------------------------------------------
 
 
-def column_of_array(name: Any, values: NDArray[Any]) -> Column:
+def column_of_array(name: Any, values: Array) -> Column:
     """Read a 1-D numpy array."""
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
@@ -268,7 +266,7 @@ def column_of_array(name: Any, values: NDArray[Any]) -> Column:
     return _column_of_objects(name, values)
 
 
-def _column_of_objects(name: Any, values: NDArray[Any]) -> Column:
+def _column_of_objects(name: Any, values: Array) -> Column:
     """An object column is read by what it holds, as one kind or as ``other``."""
     items = values.tolist()
     missing = np.fromiter((is_missing_value(v) for v in items), bool, len(items))
@@ -278,7 +276,7 @@ def _column_of_objects(name: Any, values: NDArray[Any]) -> Column:
     def all_are(*classes: type) -> bool:
         return all(issubclass(t, classes) and not issubclass(t, bool) for t in types)
 
-    def filled(dtype: Any, filler: Any) -> NDArray[Any]:
+    def filled(dtype: Any, filler: Any) -> Array:
         return np.array([filler if gone else v for v, gone in zip(items, missing)], dtype=dtype)
 
     if not types:
@@ -359,11 +357,8 @@ def pandas_numbers(name: Any, series: Any) -> Column | None:
     """A pandas column of nullable numbers or booleans, or of Arrow's floats, from what it holds; None for others."""
     dtype = series.dtype
     if hasattr(dtype, "pyarrow_dtype"):
-        return (
-            column_of_array(name, series.array.__arrow_array__().to_numpy())
-            if dtype.kind == "f" and dtype.itemsize in (4, 8)
-            else None
-        )
+        is_float = dtype.kind == "f" and dtype.itemsize in (4, 8)
+        return column_of_array(name, series.array.__arrow_array__().to_numpy()) if is_float else None
     own = getattr(dtype, "numpy_dtype", None)
     if own is None or own.kind not in "fiub":
         return None
@@ -403,7 +398,7 @@ def polars_categories(name: Any, native: Any) -> Column:
     else:
         places = (stored.fill_null(0) if gaps else stored).to_numpy()
         missing = native.is_null().to_numpy() if gaps else np.zeros(len(native), bool)
-    codes: NDArray[Any]
+    codes: Array
     if numbers is None:
         codes = places.astype(width)
     else:
@@ -415,12 +410,12 @@ def polars_categories(name: Any, native: Any) -> Column:
     return Column(name, "categorical", None, missing, codes, object_array(levels), closed=closed)
 
 
-def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], filler: Any) -> NDArray[Any]:
+def _filled(series: nw.Series[Any], missing: Mask, filler: Any) -> Array:
     """Numbers as a numpy array of the column's own width, with a valid filler where missing."""
     return np.asarray((series.fill_null(filler) if missing.any() else series).to_numpy())
 
 
-def _times(series: nw.Series[Any], unit: str) -> NDArray[Any]:
+def _times(series: nw.Series[Any], unit: str) -> Array:
     values = np.asarray(series.to_numpy())
     if values.dtype.kind in "mM":
         return values
@@ -502,7 +497,7 @@ def _level_places(chunks: Sequence[Any]) -> dict[Any, int]:
     return place
 
 
-def dictionary_array(codes: NDArray[np.int64], levels: list[Any], kind: Any) -> Any:
+def dictionary_array(codes: Int64, levels: list[Any], kind: Any) -> Any:
     """An arrow array of codes (-1: missing) into levels, of a dictionary type; wider codes where it needs them."""
     arrow = library_named("pyarrow")
     try:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, Column
+from icefield.typing import Array, Float, Int32, Int64, Positions
 
 if TYPE_CHECKING:
     from icefield.data.column_summary import ColumnSummary
@@ -27,10 +27,8 @@ CELLS = 4_000_000  # of a joint histogram; beyond, only the most frequent levels
 SKEWED = 3.0  # half-widths of the middle two thirds; a standard deviation beyond is made by few values
 LEAST_UNIT = 0.1  # of the standard deviation
 FAR = 10.0  # times as far from the median as all but the farthest few per cent
-HANDFUL, HANDFUL_AT_MOST = (
-    5,
-    0.03,
-)  # values that do not decide alone how far all lie apart, and of few values this share
+# Values that do not decide alone how far all lie apart, and of few values this share, ...
+HANDFUL, HANDFUL_AT_MOST = 5, 0.03
 HANDFUL_SHARE = 0.005  # ... of many
 ROUNDING = 1e-12  # of the largest number
 
@@ -48,11 +46,11 @@ class Marginal:
     kind: str
     total: float
     missing: float
-    counts: NDArray[np.float64]
-    edges: NDArray[Any] | None = None
-    deciles: NDArray[Any] | None = None
-    levels: NDArray[Any] | None = None
-    rug: NDArray[Any] | None = None
+    counts: Float
+    edges: Array | None = None
+    deciles: Array | None = None
+    levels: Array | None = None
+    rug: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +64,10 @@ class Joint:
     """
 
     features: tuple[Any, Any]
-    counts: NDArray[np.float64]
-    edges: tuple[NDArray[Any], NDArray[Any]]
+    counts: Float
+    edges: tuple[Array, Array]
     ordered: tuple[bool, bool]
-    sample: tuple[NDArray[Any], NDArray[Any]]
+    sample: tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +78,7 @@ class Distribution:
     joint: Joint | None = None
 
 
-def suiting_unit(values: NDArray[np.float64], weights: NDArray[np.float64] | None, std: float) -> float:
+def suiting_unit(values: Float, weights: Float | None, std: float) -> float:
     """The unit for differences between values: their standard deviation, or a robust one where a few values dominate it.
 
     Where a few values far from the rest make it (as of a risk that is small for nearly all), it is three times half the
@@ -107,7 +105,7 @@ def suiting_unit(values: NDArray[np.float64], weights: NDArray[np.float64] | Non
     return max(middle, LEAST_UNIT * std) if least < middle < std else std if std > least else whole
 
 
-def _deviation_without_farthest(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+def _deviation_without_farthest(values: Float, weights: Float | None) -> float:
     """Standard deviation of values without the handful farthest from their median."""
     handful = max(min(HANDFUL, int(HANDFUL_AT_MOST * len(values))), int(HANDFUL_SHARE * len(values)))
     (middle,) = weighted_quantiles(values, np.array([0.5]), weights)
@@ -125,17 +123,13 @@ def _deviation_without_farthest(values: NDArray[np.float64], weights: NDArray[np
     return float(np.sqrt(np.average(np.square(values[kept] - mean), weights=own)))
 
 
-def suiting_units(
-    values: NDArray[np.float64], weights: NDArray[np.float64] | None, std: Any
-) -> NDArray[np.float64] | None:
+def suiting_units(values: Float, weights: Float | None, std: Any) -> Float | None:
     """The units of several columns of values; None where all are their standard deviations."""
     units = np.array([suiting_unit(own, weights, float(s)) for own, s in zip(values.T, std)])
     return None if np.array_equal(units, std, equal_nan=True) else units
 
 
-def weighted_quantiles(
-    values: NDArray[Any], probabilities: NDArray[np.float64], weights: NDArray[np.float64] | None
-) -> NDArray[Any]:
+def weighted_quantiles(values: Array, probabilities: Float, weights: Float | None) -> Array:
     """Quantiles of the ``inverted_cdf`` kind: always values of the data, and a weight of 2
     counts as a duplicated row.
 
@@ -156,9 +150,7 @@ def weighted_quantiles(
     return values[order[np.clip(at, 0, len(order) - 1)]]
 
 
-def looked_up_quantiles(
-    values: NDArray[Any], probabilities: NDArray[np.float64], summary: ColumnSummary | None
-) -> NDArray[Any]:
+def looked_up_quantiles(values: Array, probabilities: Float, summary: ColumnSummary | None) -> Array:
     """Quantiles of values without weights, from a summary of them where there was one."""
     if summary is None:
         return weighted_quantiles(values, probabilities, None)
@@ -167,13 +159,13 @@ def looked_up_quantiles(
     )
 
 
-def ranks_of(probabilities: NDArray[np.float64], n_values: int) -> NDArray[np.int64]:
+def ranks_of(probabilities: Float, n_values: int) -> Int64:
     """Which of this many sorted values the quantiles are."""
     ranks = np.ceil(_needed(probabilities, float(n_values))).astype(np.int64) - 1
     return np.clip(ranks, 0, n_values - 1)
 
 
-def _needed(probabilities: NDArray[np.float64], total: float) -> NDArray[np.float64]:
+def _needed(probabilities: Float, total: float) -> Float:
     """The weight at or below a quantile, a hair less than ``p * total``: rounding may put the
     product just above a sum of weights it should equal, as in 0.07 * 100."""
     return np.where(probabilities >= 1.0, total, probabilities * total * (1.0 - 1e-12))
@@ -182,7 +174,7 @@ def _needed(probabilities: NDArray[np.float64], total: float) -> NDArray[np.floa
 def marginal_of(
     feature: Any,
     column: Column,
-    weights: NDArray[np.float64] | None,
+    weights: Float | None,
     rng: np.random.Generator,
     summary: ColumnSummary | None = None,
 ) -> Marginal:
@@ -221,7 +213,7 @@ def marginal_of(
     )
 
 
-def _drawn(column: Column, finite: int, rng: np.random.Generator) -> NDArray[Any]:
+def _drawn(column: Column, finite: int, rng: np.random.Generator) -> Array:
     """The known, finite values of some rows drawn by chance."""
     rows = rng.integers(0, len(column.values), RUG)
     drawn = column.values[rows]
@@ -230,9 +222,7 @@ def _drawn(column: Column, finite: int, rng: np.random.Generator) -> NDArray[Any
     return drawn[~column.missing[rows] & np.isfinite(drawn)]
 
 
-def _counted(
-    values: NDArray[Any], edges: NDArray[Any], weights: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def _counted(values: Array, edges: Array, weights: Float | None) -> Float:
     counts = np.zeros(len(edges) - 1)
     for start in range(0, len(values), BLOCK):  # bins take eight bytes a row, which adds up
         part = slice(start, start + BLOCK)
@@ -245,8 +235,8 @@ def _counted(
 class Binned:
     """A column's rows as bin numbers (-1: not known), with the bins' edges or levels."""
 
-    codes: NDArray[np.int32]
-    edges: NDArray[Any]
+    codes: Int32
+    edges: Array
     ordered: bool
 
     @property
@@ -274,8 +264,8 @@ def joint_of(
     features: tuple[Any, Any],
     columns: tuple[Column, Column],
     bins: tuple[Binned, Binned],
-    weights: NDArray[np.float64] | None,
-    order: NDArray[np.intp],
+    weights: Float | None,
+    order: Positions,
 ) -> Joint:
     """Summarise two columns together, over the rows where both are known.
 
@@ -318,7 +308,7 @@ def _frequent(bins: Binned, most: int) -> Binned:
     return Binned(place[bins.codes], bins.edges[kept], False)
 
 
-def _edges(smallest: Any, largest: Any, kind: str) -> NDArray[Any]:
+def _edges(smallest: Any, largest: Any, kind: str) -> Array:
     if kind in TIME_KINDS:
         # Through exact integers: a bin of at least one unit, and no overflow over centuries.
         first, last = (int(v.astype(np.int64)) for v in (smallest, largest))
@@ -339,7 +329,7 @@ def _edges(smallest: Any, largest: Any, kind: str) -> NDArray[Any]:
     return np.unique(np.linspace(low, high, BINS + 1))
 
 
-def _bin_of(values: NDArray[Any], edges: NDArray[Any]) -> NDArray[np.intp]:
+def _bin_of(values: Array, edges: Array) -> Positions:
     """Bin numbers by arithmetic where the edges are evenly spaced; it is several times a search."""
     bins = len(edges) - 1
     if values.dtype.kind not in "mM":

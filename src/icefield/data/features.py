@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, Column, is_missing_value, object_array
 from icefield.data.frame import Table
 from icefield.errors import InputError, InputTypeError, did_you_mean
+from icefield.typing import Array, Float, Mask, Positions
 
 if TYPE_CHECKING:
     from icefield.data.column_summary import ColumnSummary
@@ -34,7 +34,7 @@ class Axis:
     """
 
     feature: Any
-    points: Mapping[Any, NDArray[Any]]
+    points: Mapping[Any, Array]
 
     @property
     def columns(self) -> tuple[Any, ...]:
@@ -61,15 +61,13 @@ class Feature:
     def is_group(self) -> bool:
         return self.columns != (self.label,)
 
-    def axis(self, values: NDArray[Any], table: Table) -> Axis:
+    def axis(self, values: Array, table: Table) -> Axis:
         """The values each of the feature's columns takes along the grid, in the dtypes of the table's columns."""
         if not self.is_group:
             return Axis(self.label, {self.columns[0]: values})
-        points = {}
-        for name, level in zip(self.columns, self.levels):
-            dtype = table.column(name).dtype
-            points[name] = np.array([value == level for value in values.tolist()]).astype(dtype)
-        return Axis(self.label, points)
+        given, levels = values.tolist(), zip(self.columns, self.levels)
+        shown = {name: np.array([value == level for value in given]) for name, level in levels}
+        return Axis(self.label, {name: own.astype(table.column(name).dtype) for name, own in shown.items()})
 
 
 def resolve(asked: Any, table: Table, columns: Collection[Any]) -> Feature:
@@ -175,7 +173,7 @@ def _level_names(label: Any, names: tuple[Any, ...]) -> list[Any]:
     return cut if all(cut) and len(set(cut)) == len(cut) else texts
 
 
-def check_levels(feature: Feature, column: Column, values: NDArray[Any]) -> None:
+def check_levels(feature: Feature, column: Column, values: Array) -> None:
     """Given values of a one-hot group must be levels that its column shows; there is no column for any other."""
     if not feature.is_group:
         return
@@ -185,7 +183,7 @@ def check_levels(feature: Feature, column: Column, values: NDArray[Any]) -> None
             raise InputError.about("grid", f"must hold levels of the group {feature.label!r}", value, did_you_mean(value, known))  # fmt: skip
 
 
-def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def nearest_points(values: Array, column: Column) -> tuple[Positions, Mask]:
     """Each row's nearest grid point and whether it has one (categories match or do not).
 
     Of a value given twice, one of the two points gets the rows.
@@ -209,7 +207,7 @@ def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.int
     return nearest, has
 
 
-def level_counts_near(values: NDArray[Any], column: Column) -> NDArray[np.float64]:
+def level_counts_near(values: Array, column: Column) -> Float:
     """How many rows of a category are at each grid point, without placing every row."""
     at, missing_at = _known_and_missing(values)
     place, counts = _point_of_level(values, at, column)[: len(column.levels)], column.level_counts()
@@ -219,21 +217,19 @@ def level_counts_near(values: NDArray[Any], column: Column) -> NDArray[np.float6
     return found
 
 
-def _known_and_missing(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _known_and_missing(values: Array) -> tuple[Positions, Positions]:
     """Places of grid values that are known, and of those that are missing."""
     gone = np.fromiter((is_missing_value(v) for v in values), bool, len(values))
     return np.flatnonzero(~gone), np.flatnonzero(gone)
 
 
-def _point_of_level(values: NDArray[Any], at: NDArray[np.intp], column: Column) -> NDArray[np.intp]:
+def _point_of_level(values: Array, at: Positions, column: Column) -> Positions:
     """The grid point of each level, -1 for none; at least one entry."""
     place = dict(zip(values[at].tolist(), at.tolist()))
     return np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
 
 
-def nearest_counts(
-    values: NDArray[Any], column: Column, summary: ColumnSummary
-) -> NDArray[np.float64] | None:
+def nearest_counts(values: Array, column: Column, summary: ColumnSummary) -> Float | None:
     """How many rows are nearest to each of rising grid points, from a summary of the column; None for other points."""
     has_missing = bool(is_missing_value(values[-1]))
     points = values[:-1] if has_missing else values
@@ -246,7 +242,7 @@ def nearest_counts(
     return np.append(counts, float(np.count_nonzero(column.missing))) if has_missing else counts
 
 
-def _nearest_ordered(data: NDArray[Any], shown: NDArray[Any]) -> NDArray[np.intp]:
+def _nearest_ordered(data: Array, shown: Array) -> Positions:
     if shown.dtype.kind in "mM":
         data, shown = data.astype(shown.dtype).astype(np.int64), shown.astype(np.int64)
     points, numbers = shown.astype(np.float64, copy=False), data.astype(np.float64, copy=False)

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import (
     NUMERIC_KINDS,
@@ -26,6 +25,7 @@ from icefield.data.matrix_tables import ArrayTable, SparseTable, columns_at
 from icefield.data.plain_storage import plain_array, plain_arrow_table, plain_pandas_frame
 from icefield.data.table import Table, same_name_error
 from icefield.errors import InputError, InputTypeError
+from icefield.typing import Array
 
 __all__ = [
     "NUMERIC_KINDS",
@@ -93,7 +93,7 @@ def _table_of_other(data: Any, parameter: str) -> Table:
     raise InputTypeError.about(parameter, "must be a table of rows and columns", data, hint)
 
 
-def _matrix_of_rows(rows: Sequence[Any], parameter: str) -> NDArray[Any]:
+def _matrix_of_rows(rows: Sequence[Any], parameter: str) -> Array:
     if len({len(row) for row in rows}) > 1:
         raise InputError.about(parameter, "must have rows of equal length", rows)
     cells = [value for row in rows for value in row]
@@ -102,7 +102,7 @@ def _matrix_of_rows(rows: Sequence[Any], parameter: str) -> NDArray[Any]:
     return np.array(rows, dtype=object if mixed else None)
 
 
-def _array_table(data: NDArray[Any], parameter: str) -> Table:
+def _array_table(data: Array, parameter: str) -> Table:
     if isinstance(data, np.ma.MaskedArray):
         raise InputTypeError.about(parameter, "is a masked array, whose mask models do not see", f"an array of shape {data.shape}",
                                    "write X.filled(numpy.nan)")  # fmt: skip
@@ -125,7 +125,7 @@ def _sparse_table(data: Any, parameter: str) -> SparseTable:
     return SparseTable(matrix if matrix.dtype.isnative else matrix.astype(matrix.dtype.newbyteorder("=")))
 
 
-def _table_of_fields(data: NDArray[Any], parameter: str) -> Table:
+def _table_of_fields(data: Array, parameter: str) -> Table:
     """A structured array: columns of their own types have no 2-D form, and a frame keeps integers integers."""
     if data.ndim != 1:
         raise InputError.about(parameter, "is a structured array, each entry of which is a row already, and so must have one dimension",

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import (
     NUMERIC_KINDS,
@@ -28,6 +27,7 @@ from icefield.data.columns import (
 from icefield.data.matrix_tables import ArrayTable
 from icefield.data.replacement import UNSET, arrow_array, own_missing, pandas_values, polars_series
 from icefield.data.table import Table, same_name_error
+from icefield.typing import Array, Positions
 
 MANY_COLUMNS = 8  # that get new values, from which on a pandas frame is made anew
 
@@ -50,9 +50,7 @@ class FrameTable(Table):
             names = tuple(frame.column_names if library == "pyarrow" else frame.columns)
             if len(set(names)) != len(names):
                 raise same_name_error(list(names), parameter)
-        self.names = (
-            names  # blocks of rows are told: asking a wide frame every time takes longer than its rows
-        )
+        self.names = names  # blocks of rows are told: asking a wide frame takes longer than its rows
         self._given_marks = marks
 
     @cached_property
@@ -107,7 +105,7 @@ class FrameTable(Table):
             frame = self.native.select(list(columns))
         return FrameTable(frame, self.library, marks=self._marks, names=tuple(columns))
 
-    def rows_at(self, positions: NDArray[np.intp]) -> Any:
+    def rows_at(self, positions: Positions) -> Any:
         if self.library == "pandas":
             return _labels_may_repeat(self.native).take(positions)
         if self.library == "polars":
@@ -121,7 +119,7 @@ class FrameTable(Table):
             return self._with(self.native.iloc[start:stop])
         return self._with(self.native.slice(start, max(0, stop - start)))
 
-    def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> FrameTable:
+    def _repeated(self, times: int, points: Mapping[Any, Array]) -> FrameTable:
         positions = np.tile(np.arange(self.n_rows), times)
         # The new values are few: make them once in the column's dtype, then repeat them natively.
         spread = np.repeat(np.arange(times), self.n_rows)
@@ -175,10 +173,9 @@ class FrameTable(Table):
         if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "fiub":
             return column_of_array(name, native.to_numpy())  # numbers of pandas are arrays already
         if self.library != "pandas" and _plain_numbers(native, self.library):
-            is_filled = (
-                self.library == "polars" and native.null_count()
-            )  # much faster than nulls that become NaN
-            return column_of_array(name, (native.fill_null(np.nan) if is_filled else native).to_numpy())
+            if self.library == "polars" and native.null_count():  # much faster than nulls that become NaN
+                native = native.fill_null(np.nan)
+            return column_of_array(name, native.to_numpy())
         if self.library == "pandas":
             plain = pandas_numbers(name, native)
             if plain is not None:
@@ -206,7 +203,7 @@ class FrameTable(Table):
             return FrameTable(frame.to_polars(), "polars")
         return FrameTable(frame.to_arrow(), "pyarrow")
 
-    def to_numpy(self, dtype: Any = None) -> NDArray[Any]:
+    def to_numpy(self, dtype: Any = None) -> Array:
         """A plain matrix: numbers with NaN for missing, or objects where there are categories."""
         columns = [self.column(name) for name in self.names]
         if all(c.kind in (*NUMERIC_KINDS, "boolean") for c in columns):

@@ -11,17 +11,17 @@ import datetime as dt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import NUMERIC_KINDS, TIME_KINDS, Column, is_missing_value, object_array
 from icefield.data.replacement import whole_kind
 from icefield.data.zones import clock_time
 from icefield.errors import InputError, InputTypeError, brief, did_you_mean
+from icefield.typing import Array
 
 NUMBER_LIKE = (*NUMERIC_KINDS, "boolean")
 
 
-def given_values(values: Any, column: Column) -> NDArray[Any]:
+def given_values(values: Any, column: Column) -> Array:
     """The user's own grid values in the column's form: any length, in the order given.
 
     Only a missing value among them goes to the end, where a missing point always is.
@@ -57,7 +57,7 @@ def _items(values: Any) -> list[Any]:
     return list(values)
 
 
-def _in_column_form(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:
+def _in_column_form(items: list[Any], known: list[Any], column: Column) -> Array:
     if column.kind in NUMBER_LIKE and any(isinstance(v, (str, bytes)) for v in known):
         raise TypeError("text for a number")
     if column.kind == "float":
@@ -78,7 +78,7 @@ def _in_column_form(items: list[Any], known: list[Any], column: Column) -> NDArr
     return _given_levels(items, known, column)
 
 
-def _given_floats(items: list[Any], column: Column) -> NDArray[Any]:
+def _given_floats(items: list[Any], column: Column) -> Array:
     numbers = np.array([np.nan if is_missing_value(v) else float(v) for v in items])
     with np.errstate(over="ignore"):
         cast = numbers.astype(column.dtype)
@@ -88,7 +88,7 @@ def _given_floats(items: list[Any], column: Column) -> NDArray[Any]:
     return cast
 
 
-def _given_integers(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:
+def _given_integers(items: list[Any], known: list[Any], column: Column) -> Array:
     """Whole numbers of the column's dtype, or of 64 bits beyond it; floats where the user asks for fractions, or more than that."""
     if any(not isinstance(v, (int, np.integer)) and v != int(v) for v in known):
         return np.array([np.nan if is_missing_value(v) else float(v) for v in items])
@@ -143,7 +143,7 @@ def _plain_time(value: Any, zone: Any) -> Any:
     return value.to_numpy() if hasattr(value, "to_numpy") else value
 
 
-def _given_levels(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:
+def _given_levels(items: list[Any], known: list[Any], column: Column) -> Array:
     """Levels of the column; other values only where the column's dtype does not list its levels."""
     levels = list(column.levels)
     if column.closed:

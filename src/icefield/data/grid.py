@@ -16,13 +16,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.columns import NUMERIC_KINDS, ORDERED_KINDS, TIME_KINDS, Column, object_array
 from icefield.data.distribution import USUAL_TRIM, looked_up_quantiles, weighted_quantiles
 from icefield.data.given_values import given_values
-from icefield.errors import EngineError, InputError, InputTypeError, complaint, did_you_mean, statement
+from icefield.errors import EngineError, InputError, InputTypeError, did_you_mean
+from icefield.typing import Array, Float
 
 if TYPE_CHECKING:
     from icefield.data.column_summary import ColumnSummary
@@ -30,18 +30,13 @@ if TYPE_CHECKING:
 KINDS = ("auto", "uniform", "log", "quantile", "distinct", "thresholds")
 DEFAULT_POINTS = {1: 100, 2: 25}
 POINTS_BEYOND = 10
-MOST_AUTO = 120  # points of a grid of its own choice: of these
-QUANTILES, FURTHER = (
-    51,
-    17,
-)  # are quantiles and values next to even points; the others are next to the model's own thresholds
-WORTH_A_POINT = (
-    0.02  # of how far a model moves at all thresholds of a column: what moves less at one needs no point
-)
+MOST_AUTO = 120  # points of a grid of its own choice
+# Of these so many are quantiles and values next to even points; the others are next to the model's own thresholds.
+QUANTILES, FURTHER = 51, 17
+# Of how far a model moves at all thresholds of a column: what moves less at one needs no point.
+WORTH_A_POINT = 0.02
 
-Steps = tuple[
-    NDArray[np.float64], NDArray[np.float64]
-]  # thresholds of a column, and about how far the model moves at each
+Steps = tuple[Float, Float]  # thresholds of a column, and about how far the model moves at each
 
 
 @dataclass(frozen=True)
@@ -75,9 +70,7 @@ class Grid:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError(
-                complaint("kind", f"must be one of {', '.join(map(repr, KINDS))}", self.kind, did_you_mean(self.kind, KINDS))
-            )  # fmt: skip
+            raise InputError.about("kind", f"must be one of {', '.join(map(repr, KINDS))}", self.kind, did_you_mean(self.kind, KINDS))  # fmt: skip
         if self.points is not None:
             _check_points(self.points)
         try:
@@ -85,15 +78,13 @@ class Grid:
         except (TypeError, ValueError):
             low, high = np.nan, np.nan
         if not 0.0 <= low < high <= 1.0:
-            raise InputError(
-                complaint("trim", "must be two increasing shares between 0 and 1", self.trim, "write trim=(0.05, 0.95)")
-            )  # fmt: skip
+            raise InputError.about("trim", "must be two increasing shares between 0 and 1", self.trim, "write trim=(0.05, 0.95)")  # fmt: skip
         object.__setattr__(self, "trim", (low, high))
         if self.missing not in ("show", "hide"):
-            raise InputError(complaint("missing", "must be 'show' or 'hide'", self.missing))
+            raise InputError.about("missing", "must be 'show' or 'hide'", self.missing)
         validate.flag("exact", self.exact)
 
-    def probabilities(self, n_features: int) -> NDArray[np.float64]:
+    def probabilities(self, n_features: int) -> Float:
         """The quantiles that decide where the points of an ordered column lie; none for other kinds of grid."""
         if self.kind in ("uniform", "log"):
             return np.array(self.trim)
@@ -129,9 +120,9 @@ def planned(asked: Any, n_features: int) -> Any:
 
 def _check_points(points: Any, parameter: str = "points") -> None:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)):
-        raise InputTypeError(complaint(parameter, "must be a whole number", points, f"write {parameter}=100"))
+        raise InputTypeError.about(parameter, "must be a whole number", points, f"write {parameter}=100")
     if points < 1:
-        raise InputError(complaint(parameter, "must be at least 1 point", points, f"write {parameter}=100"))
+        raise InputError.about(parameter, "must be at least 1 point", points, f"write {parameter}=100")
 
 
 def is_of_thresholds(asked: Any) -> bool:
@@ -145,25 +136,19 @@ def specifications(grid: Any, features: Sequence[Any]) -> list[Any]:
     if grid is None or isinstance(grid, Grid) or _is_whole(grid):
         return [grid] * count
     if isinstance(grid, str):
-        raise InputTypeError(
-            complaint(
-                "grid", "must be a Grid, a number of points or the values", grid, f"write grid=Grid({grid!r})"
-            )
+        raise InputTypeError.about(
+            "grid", "must be a Grid, a number of points or the values", grid, f"write grid=Grid({grid!r})"
         )
     if isinstance(grid, Mapping):
         unknown = [name for name in grid if name not in features]
         if unknown:
-            raise InputError(
-                complaint("grid", "names a feature that was not asked for", unknown[0], did_you_mean(unknown[0], features))
-            )  # fmt: skip
+            raise InputError.about("grid", "names a feature that was not asked for", unknown[0], did_you_mean(unknown[0], features))  # fmt: skip
         return [grid.get(name) for name in features]
     if count == 1:
         return [_only_entry(grid)]
     if isinstance(grid, (str, bytes)) or not hasattr(grid, "__len__") or len(grid) != count:
-        raise InputError(
-            complaint("grid", f"must give one specification for each of the {count} features {list(features)}", grid,
-                      "pass a sequence or a mapping of feature -> values, number of points or Grid")
-        )  # fmt: skip
+        raise InputError.about("grid", f"must give one specification for each of the {count} features {list(features)}", grid,
+                      "pass a sequence or a mapping of feature -> values, number of points or Grid")  # fmt: skip
     return list(grid)
 
 
@@ -197,7 +182,7 @@ class Points:
     spaced : whether they rise and leave out values that occur, so that others may lie between them
     """
 
-    values: NDArray[Any]
+    values: Array
     note: str = ""
     spaced: bool = False
 
@@ -206,11 +191,11 @@ def grid_values(
     specification: Any,
     column: Column,
     n_features: int,
-    weights: NDArray[np.float64] | None = None,
-    thresholds: Callable[[], NDArray[np.float64]] | None = None,
+    weights: Float | None = None,
+    thresholds: Callable[[], Float] | None = None,
     summary: ColumnSummary | None = None,
     steps: Steps | None = None,
-) -> tuple[NDArray[Any], str]:
+) -> tuple[Array, str]:
     """The grid of one column and a note about it (empty when there is nothing to say).
 
     `thresholds` gives the model's own split values, for the grid kind of that name, `steps` those at which it moves, and how
@@ -226,8 +211,8 @@ def grid_points(
     specification: Any,
     column: Column,
     n_features: int,
-    weights: NDArray[np.float64] | None = None,
-    thresholds: Callable[[], NDArray[np.float64]] | None = None,
+    weights: Float | None = None,
+    thresholds: Callable[[], Float] | None = None,
     summary: ColumnSummary | None = None,
 ) -> Points:
     """The same before points beside thresholds are added, for which see `with_steps`."""
@@ -265,16 +250,14 @@ def grid_points(
     if plan.missing == "show" and column.any_missing:
         values = with_missing_last(values)
     if len(values) == 0:
-        raise InputError(
-            statement(
-                f"Column {column.name!r} has no value to ask the model at: it is empty, missing or infinite in every row.",
-                "pass the values with grid=[...]",
-            )
+        raise InputError.saying(
+            f"Column {column.name!r} has no value to ask the model at: it is empty, missing or infinite in every row.",
+            "pass the values with grid=[...]",
         )
     return Points(values, note, spaced and column.kind in NUMERIC_KINDS)
 
 
-def with_missing_last(values: NDArray[Any]) -> NDArray[Any]:
+def with_missing_last(values: Array) -> Array:
     """Append the missing value of the array's own dtype, or None in an object array."""
     if values.dtype.kind == "f":
         return np.append(values, np.array([np.nan], dtype=values.dtype))
@@ -283,9 +266,7 @@ def with_missing_last(values: NDArray[Any]) -> NDArray[Any]:
     return object_array([*values.tolist(), None])
 
 
-def _present(
-    column: Column, weights: NDArray[np.float64] | None
-) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+def _present(column: Column, weights: Float | None) -> tuple[Array, Float | None]:
     """The known, finite values that carry weight."""
     keep = ~column.missing
     if column.kind == "float":
@@ -301,10 +282,10 @@ def _ordered_points(
     plan: Grid,
     points: int | None,
     column: Column,
-    present: NDArray[Any],
-    kept: NDArray[np.float64] | None,
+    present: Array,
+    kept: Float | None,
     summary: ColumnSummary | None,
-) -> tuple[NDArray[Any], str]:
+) -> tuple[Array, str]:
     if points is None:
         return np.unique(present), ""
     if summary is None or not summary.certainly_differ(points):
@@ -312,17 +293,15 @@ def _ordered_points(
         if distinct is not None:
             return distinct, ""
 
-    def quantiles(probabilities: NDArray[np.float64]) -> NDArray[Any]:
+    def quantiles(probabilities: Float) -> Array:
         if summary is not None:
             return looked_up_quantiles(present, probabilities, summary)
         return weighted_quantiles(present, probabilities, kept)
 
     if plan.kind == "distinct":
-        ranks = np.linspace(0, 1, points)
         distinct = np.unique(present)
-        return np.unique(
-            weighted_quantiles(distinct, ranks, None)
-        ), f"{points} of {len(distinct)} distinct values"
+        chosen = weighted_quantiles(distinct, np.linspace(0, 1, points), None)
+        return np.unique(chosen), f"{points} of {len(distinct)} distinct values"
     if plan.kind == "quantile":
         return np.unique(quantiles(np.linspace(*plan.trim, points))), ""
     low, high = quantiles(np.array(plan.trim))
@@ -336,9 +315,8 @@ def _ordered_points(
     else:
         if plan.kind == "log":
             why = "its values reach 0 or below" if column.kind in NUMERIC_KINDS else "its values are times"
-            note = "; ".join(
-                part for part in (note, f"points lie evenly instead of by factors, because {why}") if part
-            )
+            said = f"points lie evenly instead of by factors, because {why}"
+            note = f"{note}; {said}" if note else said
         values = _evenly(low, high, points, column.kind, present.dtype)
     if column.decimals is not None:
         values = np.unique(np.round(values, column.decimals))
@@ -346,8 +324,8 @@ def _ordered_points(
 
 
 def _auto_points(
-    plan: Grid, present: NDArray[Any], weights: NDArray[np.float64] | None, summary: ColumnSummary | None
-) -> tuple[NDArray[Any], bool]:
+    plan: Grid, present: Array, weights: Float | None, summary: ColumnSummary | None
+) -> tuple[Array, bool]:
     """The data's quantiles, and values evenly apart, so that tails have points of their own; whether that leaves values out.
 
     A column of no more distinct values than both has all of them.
@@ -355,9 +333,8 @@ def _auto_points(
     n_quantiles, further = plan.parts
     most, probabilities = n_quantiles + further, np.linspace(0.0, 1.0, n_quantiles)
     if summary is not None and summary.certainly_differ(most):
-        even = 2.0 * np.linspace(
-            summary.low / 2.0, summary.high / 2.0, further
-        )  # numbers may span more than a float does
+        # Halves first: numbers may span more than a float does.
+        even = 2.0 * np.linspace(summary.low / 2.0, summary.high / 2.0, further)
         # As many values as are below; the next one is the first that is not.
         below = np.minimum(summary.at_most(np.nextafter(even, -np.inf)), summary.finite - 1)
         quantiles = looked_up_quantiles(present, probabilities, summary)
@@ -396,21 +373,19 @@ def with_steps(plan: Grid, grid: Points, steps: Steps | None) -> Points:
     found = last_left(last[wanted + 1], known.dtype)
     points = np.concatenate([known, found[found > last[wanted]]])
     points.sort()
-    if len(known) == len(values):
-        return replace(grid, values=points)
-    return replace(
-        grid, values=with_missing_last(points if values.dtype == known.dtype else points.astype(object))
-    )
+    if len(known) < len(values):
+        points = with_missing_last(points if values.dtype == known.dtype else points.astype(object))
+    return replace(grid, values=points)
 
 
-def _without_missing(values: NDArray[Any]) -> NDArray[Any]:
+def _without_missing(values: Array) -> Array:
     """The numbers among grid values, whose last may be a missing one."""
     if values.dtype == object:
         return np.array([v for v in values.tolist() if v is not None])
     return values[:-1] if values.dtype.kind == "f" and np.isnan(values[-1]) else values
 
 
-def last_left(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+def last_left(thresholds: Float, dtype: np.dtype[Any]) -> Array:
     """The last values of a type that are at most each of some thresholds, which lie between values of it."""
     if dtype.kind in "iu":
         return np.floor(thresholds).astype(dtype)
@@ -421,7 +396,7 @@ def last_left(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[
     return below
 
 
-def _few_distinct(present: NDArray[Any], limit: int) -> NDArray[Any] | None:
+def _few_distinct(present: Array, limit: int) -> Array | None:
     """The distinct values if there are at most `limit`; a prefix settles most columns at once."""
     if len(present) > 4 * limit and len(np.unique(present[: 4 * limit])) > limit:
         return None
@@ -429,7 +404,7 @@ def _few_distinct(present: NDArray[Any], limit: int) -> NDArray[Any] | None:
     return distinct if len(distinct) <= limit else None
 
 
-def _evenly(low: Any, high: Any, points: int, kind: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _evenly(low: Any, high: Any, points: int, kind: str, dtype: np.dtype[Any]) -> Array:
     if kind == "integer" or kind in TIME_KINDS:
         # Through exact Python integers: float spacing would lose digits beyond 2**53, and a span of
         # centuries in nanoseconds does not fit 64 bits.
@@ -446,16 +421,14 @@ def _evenly(low: Any, high: Any, points: int, kind: str, dtype: np.dtype[Any]) -
     return np.unique(values.astype(dtype))
 
 
-def _by_factors(low: float, high: float, points: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _by_factors(low: float, high: float, points: int, dtype: np.dtype[Any]) -> Array:
     """From low to high, each point by the same factor above the last; of whole numbers the nearest ones."""
     values = np.geomspace(low, high, points)
     values[0], values[-1] = low, high  # whatever rounding made of them
     return np.unique((np.round(values) if dtype.kind in "iu" else values).astype(dtype))
 
 
-def _levels(
-    column: Column, points: int | None, weights: NDArray[np.float64] | None
-) -> tuple[NDArray[Any], str]:
+def _levels(column: Column, points: int | None, weights: Float | None) -> tuple[Array, str]:
     """The levels that occur, in level order; the most frequent ones when there are too many."""
     counts = column.level_counts(weights)
     occurring = np.flatnonzero(counts > 0)
@@ -466,9 +439,7 @@ def _levels(
     return column.levels[frequent], note
 
 
-def _threshold_points(
-    thresholds: NDArray[np.float64], column: Column, present: NDArray[Any], points: int | None
-) -> NDArray[Any]:
+def _threshold_points(thresholds: Float, column: Column, present: Array, points: int | None) -> Array:
     """One point in each interval on which the model is constant: the last value the column can
     hold on the left of every threshold (``x <= t``) and one beyond the last."""
     if column.kind not in NUMERIC_KINDS:
@@ -481,12 +452,12 @@ def _threshold_points(
         values = _whole_below(finite, column.dtype, int(present.max()) if len(present) else 0)
     else:
         values = _floats_below(finite, column.dtype, present.max() if len(present) else 0.0)
-    return (
-        values if points is None else np.unique(weighted_quantiles(values, np.linspace(0, 1, points), None))
-    )
+    if points is None:
+        return values
+    return np.unique(weighted_quantiles(values, np.linspace(0, 1, points), None))
 
 
-def _whole_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: int) -> NDArray[Any]:
+def _whole_below(thresholds: Float, dtype: np.dtype[Any], top: int) -> Array:
     steps = {math.floor(t) for t in thresholds.tolist()}
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     beyond = max(top, *(step + 1 for step in steps)) if steps else top
@@ -495,7 +466,7 @@ def _whole_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: int
     return np.array(sorted(inside), dtype=dtype)
 
 
-def _floats_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: Any) -> NDArray[Any]:
+def _floats_below(thresholds: Float, dtype: np.dtype[Any], top: Any) -> Array:
     with np.errstate(over="ignore"):
         below = last_left(thresholds, dtype)
     below = below[np.isfinite(below)]

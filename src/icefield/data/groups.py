@@ -8,13 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, Column, column_of_array, column_of_series, object_array
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.features import column_name
 from icefield.data.frame import Table
 from icefield.errors import InputError, InputTypeError
+from icefield.typing import Float, Int64, Positions
 
 FEW = 10  # numbers with more distinct values than this are cut into quartiles
 
@@ -24,11 +24,11 @@ class Groups:
     """A partition of the rows: ``codes[i]`` is the number of row i's label."""
 
     name: str
-    codes: NDArray[np.intp]
+    codes: Positions
     labels: tuple[Any, ...]
 
 
-def groups_of(by: Any, table: Table, weights: NDArray[np.float64] | None) -> Groups | None:
+def groups_of(by: Any, table: Table, weights: Float | None) -> Groups | None:
     """Read ``by``: a column of X, an array or series with one entry per row, or None."""
     if by is None:
         return None
@@ -36,7 +36,7 @@ def groups_of(by: Any, table: Table, weights: NDArray[np.float64] | None) -> Gro
     return _grouped(column, str(column.name), weights)
 
 
-def clusters_of(cluster: Any, table: Table, parameter: str = "cluster") -> NDArray[np.intp] | None:
+def clusters_of(cluster: Any, table: Table, parameter: str = "cluster") -> Positions | None:
     """Read ``cluster``, given as ``by`` is: one code per row. A row without a label is a cluster of its own."""
     if cluster is None:
         return None
@@ -89,7 +89,7 @@ def _read(parameter: str, given: Any, name: Any) -> Column:
     return column_of_array(name, array)
 
 
-def _grouped(column: Column, name: str, weights: NDArray[np.float64] | None) -> Groups:
+def _grouped(column: Column, name: str, weights: Float | None) -> Groups:
     if column.kind == "other":
         raise InputTypeError.about("by", "must hold numbers, text, categories or times", column.values[0])
     if column.kind in ORDERED_KINDS and len(np.unique(column.values[~column.missing])) > FEW:
@@ -113,9 +113,7 @@ def _grouped(column: Column, name: str, weights: NDArray[np.float64] | None) -> 
     return Groups(name, codes.astype(np.intp), tuple(kept))
 
 
-def _quartiles(
-    column: Column, name: str, weights: NDArray[np.float64] | None
-) -> tuple[NDArray[np.int64], list[str]]:
+def _quartiles(column: Column, name: str, weights: Float | None) -> tuple[Int64, list[str]]:
     known = ~column.missing
     values = column.values[known]
     own = None if weights is None else weights[known]

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import Column, column_of_array, library_named
 from icefield.data.replacement import UNSET, array_values, common_dtype, own_missing
 from icefield.data.table import Table
+from icefield.typing import Array, Positions
 
 TOGETHER = 64  # columns of an array that are taken at a time
 PLAIN_KINDS = "fiub"  # dtypes of which a part is read as the whole column is
 
 
-def columns_at(table: Table, names: Sequence[Any], rows: NDArray[np.intp]) -> Iterator[tuple[Any, Column]]:
+def columns_at(table: Table, names: Sequence[Any], rows: Positions) -> Iterator[tuple[Any, Column]]:
     """Columns at some rows only, by name.
 
     Of an array that is stored row by row, neighbouring columns are taken together: a row's numbers lie side by
@@ -48,7 +48,7 @@ class ArrayTable(Table):
     library = "numpy"
 
     def __init__(
-        self, array: NDArray[Any], names: Sequence[Any] | None = None, marks: Mapping[Any, Any] | None = None
+        self, array: Array, names: Sequence[Any] | None = None, marks: Mapping[Any, Any] | None = None
     ) -> None:
         self.native = array
         self.names = tuple(range(array.shape[1])) if names is None else tuple(names)
@@ -82,10 +82,10 @@ class ArrayTable(Table):
         named = self.named or tuple(columns) != tuple(range(len(columns)))
         return ArrayTable(array, tuple(columns) if named else None, self._marks)
 
-    def _with(self, array: NDArray[Any]) -> ArrayTable:
+    def _with(self, array: Array) -> ArrayTable:
         return ArrayTable(array, self.names if self.named else None, self._marks)
 
-    def rows_at(self, positions: NDArray[np.intp]) -> NDArray[Any]:
+    def rows_at(self, positions: Positions) -> Array:
         # Rows that lie in one piece are copied as such, several times as fast as by indexing.
         in_order = self.native.flags.c_contiguous
         return self.native.take(positions, axis=0) if in_order else self.native[positions]
@@ -102,7 +102,7 @@ class ArrayTable(Table):
     def _read(self, name: Any) -> Column:
         return column_of_array(name, self.native[:, self.position(name)])
 
-    def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> ArrayTable:
+    def _repeated(self, times: int, points: Mapping[Any, Array]) -> ArrayTable:
         moved = {
             name: array_values(values, self.native.dtype, self._marks.get(name, UNSET))
             for name, values in points.items()
@@ -128,7 +128,7 @@ class ArrayTable(Table):
 
         return FrameTable(frame_of(dict(zip(self.names, self.native.T)), library), library)
 
-    def to_numpy(self, dtype: Any = None) -> NDArray[Any]:
+    def to_numpy(self, dtype: Any = None) -> Array:
         return self.native if dtype is None else self.native.astype(dtype, copy=False)
 
 
@@ -155,7 +155,7 @@ class SparseTable(Table):
             return self
         return SparseTable(self.native[:, [self.position(c) for c in columns]], columns)
 
-    def rows_at(self, positions: NDArray[np.intp]) -> Any:
+    def rows_at(self, positions: Positions) -> Any:
         return self.native[positions]
 
     def slice(self, start: int, stop: int) -> SparseTable:
@@ -171,7 +171,7 @@ class SparseTable(Table):
     def _read(self, name: Any) -> Column:
         return column_of_array(name, self.native[:, [self.position(name)]].toarray().ravel())
 
-    def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> SparseTable:
+    def _repeated(self, times: int, points: Mapping[Any, Array]) -> SparseTable:
         sparse = library_named("scipy.sparse")
         moved = {self.position(n): array_values(v, self.native.dtype) for n, v in points.items()}
         dtype = common_dtype(self.native.dtype, list(moved.values()))
@@ -180,10 +180,8 @@ class SparseTable(Table):
         stays = ~np.isin(entries.col, list(moved))
         n_rows = self.n_rows
         rows = [np.tile(entries.row[stays], times) + np.repeat(np.arange(times) * n_rows, int(stays.sum()))]
-        columns, data = (
-            [np.tile(entries.col[stays], times)],
-            [np.tile(entries.data[stays].astype(dtype), times)],
-        )
+        columns = [np.tile(entries.col[stays], times)]
+        data = [np.tile(entries.data[stays].astype(dtype), times)]
         for column, values in moved.items():
             repeated = np.repeat(values.astype(dtype), n_rows)
             rows.append(np.flatnonzero(repeated))
@@ -201,6 +199,6 @@ class SparseTable(Table):
             return self
         return ArrayTable(self.to_numpy()).to(library)
 
-    def to_numpy(self, dtype: Any = None) -> NDArray[Any]:
+    def to_numpy(self, dtype: Any = None) -> Array:
         dense = self.native.toarray()
         return dense if dtype is None else dense.astype(dtype, copy=False)

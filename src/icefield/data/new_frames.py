@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import library_named, missing_as_none
 from icefield.data.zones import instants, zone_info
 from icefield.errors import MissingDependencyError
+from icefield.typing import Array
 
 
 def frame_of(columns: Mapping[str, Any], library: str, zones: Mapping[str, str] | None = None) -> Any:
@@ -71,7 +71,7 @@ def with_constants(frame: Any, values: Mapping[str, str]) -> Any:
     return table.to_native()
 
 
-def _list_or_array(values: NDArray[Any], library: str) -> Any:
+def _list_or_array(values: Array, library: str) -> Any:
     """Values in a form the library reads without losing their kind."""
     if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in ("D", "ms", "us", "ns"):
         values = values.astype(f"{values.dtype.kind}8[us]")

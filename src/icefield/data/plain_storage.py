@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import clean_dictionary, is_missing_value, library_named
+from icefield.typing import Array
 
 
-def plain_array(values: NDArray[Any]) -> NDArray[Any]:
+def plain_array(values: Array) -> Array:
     """An array in the machine's own byte order."""
     return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 

@@ -27,6 +27,7 @@ from icefield.data.columns import (
     object_array,
 )
 from icefield.data.zones import instants
+from icefield.typing import Array, Float
 
 NULLABLE = {"int64": "Int64", "uint64": "UInt64", "float64": "Float64"}  # as pandas and polars call them
 UNSET: Any = object()
@@ -55,7 +56,7 @@ def _own_missing(native: Any, library: str) -> Any:
     return None if nulls else UNSET
 
 
-def _any_missing(values: NDArray[Any]) -> bool:
+def _any_missing(values: Array) -> bool:
     if values.dtype.kind == "f":
         return bool(np.isnan(values).any())
     if values.dtype.kind in "mM":
@@ -63,7 +64,7 @@ def _any_missing(values: NDArray[Any]) -> bool:
     return values.dtype == object and any(is_missing_value(v) for v in values.tolist())
 
 
-def _fractional(values: NDArray[Any]) -> bool:
+def _fractional(values: Array) -> bool:
     """Whether numbers the user gave do not fit a column of whole numbers."""
     known = values[~np.isnan(values)] if values.dtype.kind == "f" else np.zeros(0)
     return bool((known != np.floor(known)).any())
@@ -88,7 +89,7 @@ def whole_kind(values: Iterable[Any], low: int, high: int) -> str:
     return "float64"
 
 
-def _beyond(values: NDArray[Any], dtype: Any) -> str:
+def _beyond(values: Array, dtype: Any) -> str:
     """The wider type that numbers need which a dtype of whole numbers, by its name, does not hold; empty for none."""
     name = str(dtype).lower()
     if values.dtype.kind not in "iufO" or not name.removeprefix("u").removeprefix("int").isdigit():
@@ -98,7 +99,7 @@ def _beyond(values: NDArray[Any], dtype: Any) -> str:
     return whole_kind(values.tolist(), -(2 ** (bits - 1)) if signed else 0, 2 ** (bits - signed) - 1)
 
 
-def written_as(values: NDArray[Any], column: Column) -> NDArray[np.int8]:
+def written_as(values: Array, column: Column) -> NDArray[np.int8]:
     """How each value can be written into a column: 0 as the column's own, 1 as missing, 2 by widening the column.
 
     Columns that hold anything of their kind have only the first.
@@ -115,7 +116,7 @@ def written_as(values: NDArray[Any], column: Column) -> NDArray[np.int8]:
     return found
 
 
-def _marked(values: NDArray[Any], mark: Any) -> NDArray[Any]:
+def _marked(values: Array, mark: Any) -> Array:
     """Objects with the column's own missing value."""
     items = values if values.dtype.kind in "mM" else values.tolist()
     blank = None if mark is UNSET else mark
@@ -128,14 +129,14 @@ def _plain(value: Any) -> Any:
     return value if isinstance(item, int) else item
 
 
-def _floats(values: NDArray[Any]) -> NDArray[np.float64]:
+def _floats(values: Array) -> Float:
     return np.array([np.nan if is_missing_value(v) else v for v in values.tolist()], dtype=np.float64)
 
 
 # --- numpy and sparse matrices -------------------------------------------------------------------
 
 
-def array_values(values: NDArray[Any], dtype: np.dtype[Any], mark: Any = UNSET) -> NDArray[Any]:
+def array_values(values: Array, dtype: np.dtype[Any], mark: Any = UNSET) -> Array:
     """Values for a column of a matrix; of a wider dtype where the matrix cannot hold them."""
     if dtype.kind == "O":
         return _marked(values, mark)
@@ -147,7 +148,7 @@ def array_values(values: NDArray[Any], dtype: np.dtype[Any], mark: Any = UNSET) 
     return values
 
 
-def common_dtype(dtype: np.dtype[Any], replaced: list[NDArray[Any]]) -> np.dtype[Any]:
+def common_dtype(dtype: np.dtype[Any], replaced: list[Array]) -> np.dtype[Any]:
     """The matrix dtype that holds its own values and the replaced ones, its own where possible."""
     for values in replaced:
         fits = np.can_cast(values.dtype, dtype, "same_kind") and dtype.kind not in "US"
@@ -160,7 +161,7 @@ def common_dtype(dtype: np.dtype[Any], replaced: list[NDArray[Any]]) -> np.dtype
 # --- frame libraries -----------------------------------------------------------------------------
 
 
-def pandas_values(values: NDArray[Any], column: Any, mark: Any = UNSET) -> Any:
+def pandas_values(values: Array, column: Any, mark: Any = UNSET) -> Any:
     """Values as a pandas (or numpy) array of a pandas column's dtype."""
     pandas = library_named("pandas")
     dtype = column.dtype
@@ -185,7 +186,7 @@ def pandas_values(values: NDArray[Any], column: Any, mark: Any = UNSET) -> Any:
     return pandas.array(missing_as_none(values), dtype=dtype)
 
 
-def polars_series(name: Any, values: NDArray[Any], dtype: Any, mark: Any = UNSET) -> Any:
+def polars_series(name: Any, values: Array, dtype: Any, mark: Any = UNSET) -> Any:
     """Values as a polars Series of a polars column's dtype."""
     polars = library_named("polars")
     if dtype.is_integer():
@@ -209,7 +210,7 @@ def polars_series(name: Any, values: NDArray[Any], dtype: Any, mark: Any = UNSET
     return numbers.cast(dtype)
 
 
-def arrow_array(values: NDArray[Any], kind: Any, column: Any, mark: Any = None) -> Any:
+def arrow_array(values: Array, kind: Any, column: Any, mark: Any = None) -> Any:
     """Values as a pyarrow array of the type `kind` of an arrow column."""
     arrow = library_named("pyarrow")
     types = arrow.types
@@ -241,7 +242,7 @@ def arrow_array(values: NDArray[Any], kind: Any, column: Any, mark: Any = None) 
     return arrow.array(missing_as_none(values), type=kind)
 
 
-def _dictionary_array(values: NDArray[Any], kind: Any, column: Any) -> Any:
+def _dictionary_array(values: Array, kind: Any, column: Any) -> Any:
     """Codes into the column's own dictionary, with values it does not have yet appended."""
     code_of = {level: code for code, level in enumerate(dictionary_levels(column))}
     codes = [-1 if v is None else code_of.setdefault(v, len(code_of)) for v in missing_as_none(values)]

@@ -10,26 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from icefield.counts import counted
+from icefield.typing import Array, Positions
 
 if TYPE_CHECKING:
     from icefield.data.table import Table
 
 
-class RowValues(Mapping[Any, NDArray[Any]]):
+class RowValues(Mapping[Any, Array]):
     """Column -> the kept rows' values, with missing ones recognisable as such.
 
     Holds a copy of those rows and nothing of the table they came from, so it can be pickled and outlives it.
     """
 
-    def __init__(self, table: Table, rows: NDArray[np.intp]) -> None:
+    def __init__(self, table: Table, rows: Positions) -> None:
         self._rows = table.take(rows).on_its_own()
-        self._read: dict[Any, NDArray[Any]] = {}
+        self._read: dict[Any, Array] = {}
 
-    def __getitem__(self, name: Any) -> NDArray[Any]:
+    def __getitem__(self, name: Any) -> Array:
         if name not in self._read:
             if not self._rows.has(name):
                 raise KeyError(name)

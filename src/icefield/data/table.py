@@ -18,10 +18,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.columns import Column
 from icefield.errors import InputError, did_you_mean
+from icefield.typing import Array, Positions
 
 if TYPE_CHECKING:
     from typing import Self
@@ -33,7 +33,7 @@ class Table(ABC):
     library: str
     names: tuple[Any, ...]
     named: bool
-    origin: tuple[Table, NDArray[np.intp]] | None = None  # the table whose rows these are, and which of them
+    origin: tuple[Table, Positions] | None = None  # the table whose rows these are, and which of them
 
     @property
     @abstractmethod
@@ -44,7 +44,7 @@ class Table(ABC):
         """Only these columns, in this order."""
 
     @abstractmethod
-    def rows_at(self, positions: NDArray[np.intp]) -> Any:
+    def rows_at(self, positions: Positions) -> Any:
         """The rows at these positions, as the library has them."""
 
     @cached_property
@@ -58,7 +58,7 @@ class Table(ABC):
         """Whether the rows have not been copied yet."""
         return "native" not in self.__dict__
 
-    def take(self, positions: NDArray[np.intp]) -> Self:
+    def take(self, positions: Positions) -> Self:
         """The rows at these positions, repeats allowed."""
         at, taken = np.asarray(positions), object.__new__(type(self))
         if at.dtype == np.bool_:
@@ -86,7 +86,7 @@ class Table(ABC):
     def _read(self, name: Any) -> Column: ...
 
     @abstractmethod
-    def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> Table:
+    def _repeated(self, times: int, points: Mapping[Any, Array]) -> Table:
         """All rows `times` times over, the k-th copy with its columns rewritten to their k-th value."""
 
     @abstractmethod
@@ -94,7 +94,7 @@ class Table(ABC):
         """The same rows in another library."""
 
     @abstractmethod
-    def to_numpy(self, dtype: Any = None) -> NDArray[Any]: ...
+    def to_numpy(self, dtype: Any = None) -> Array: ...
 
     @property
     @abstractmethod
@@ -152,7 +152,7 @@ class Table(ABC):
                 parameter, "names a column that X does not have", name, did_you_mean(name, self.names)
             )
 
-    def crossed(self, points: Mapping[Any, NDArray[Any]]) -> Table:
+    def crossed(self, points: Mapping[Any, Array]) -> Table:
         """Every row at every grid point: the K grid points' copies of all rows, one after another.
 
         ``points`` maps each moving column to its K values.

@@ -13,7 +13,8 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from icefield.typing import Array
 
 OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d\d):?(\d\d)?")
 # Between which Python knows every zone's offsets:
@@ -56,7 +57,7 @@ def zone_name(zone: Any) -> str:
     return text
 
 
-def instants(clock: NDArray[Any], zone: Any) -> NDArray[Any]:
+def instants(clock: Array, zone: Any) -> Array:
     """What a zone's clock times are in UTC, both as numpy's times, in the same unit.
 
     Examples

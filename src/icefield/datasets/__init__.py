@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.errors import MissingDependencyError, statement
+from icefield.errors import MissingDependencyError
 
 __all__ = ["bikes", "housing", "titanic"]
 
@@ -113,10 +113,8 @@ def _frame(name: str, library: str | None, dates: tuple[str, ...] = ()) -> Any:
         library = next(one for one in LIBRARIES if find_spec(one) is not None)
     validate.choice("library", library, LIBRARIES)
     if find_spec(library) is None:
-        raise MissingDependencyError(
-            statement(f"library={library!r} needs {library}, which is not installed.",
-                      'leave `library` out for one that is, or write "numpy" for a dict of arrays')
-        )  # fmt: skip
+        raise MissingDependencyError.saying(f"library={library!r} needs {library}, which is not installed.",
+                      'leave `library` out for one that is, or write "numpy" for a dict of arrays')  # fmt: skip
     return _READERS[library](gzip.decompress((_FOLDER / f"{name}.csv.gz").read_bytes()), dates)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.effect import Effect
-from icefield.errors import InputTypeError, complaint
+from icefield.errors import InputTypeError
 from icefield.explore.explored_columns import ExploredColumn
 from icefield.explore.explored_models import ExploredModels, View
 from icefield.explore.explored_rows import ExploredRows
@@ -52,7 +52,7 @@ class Controller:
         self.models = ExploredModels(explainers)
         self.study = self.models.first
         if not isinstance(rows, bool):
-            raise InputTypeError(complaint("rows", "must be True or False", rows))
+            raise InputTypeError.about("rows", "must be True or False", rows)
         self._rows, self._points, self.seconds = rows, min(int(points), MOST_POINTS), seconds
         self.title = name_text(title, 120) if title else self._default_title()
         self._lock = threading.RLock()

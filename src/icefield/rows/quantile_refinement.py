@@ -90,8 +90,7 @@ class QuantileRefinement(Accumulator):
                 kept = np.ones(int(inside.sum())) if own is None else own[inside]
                 self._kept[name].append((values[inside], kept, place[inside]))
 
-        for _ in threads.map(refine, list(self._edges)):
-            pass
+        threads.each(refine, list(self._edges))
 
     def found(self) -> Iterator[tuple[Bracket, float, NDArray[Any], Float]]:
         """Each bracket, the weight up to its lower end, and the values inside with theirs."""

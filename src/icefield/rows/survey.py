@@ -80,8 +80,7 @@ class Survey(Accumulator):
         def sketch(name: str) -> None:
             self.sketches[name].add(block.arrow.column(name), weights)
 
-        for _ in threads.map(sketch, list(self.sketches)):
-            pass
+        threads.each(sketch, list(self.sketches))
         self._draw(block)
         self.n_rows += block.n_rows
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -27,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.sklearn.internals import REFUSES_INTEGERS, UNKNOWN_COLUMN, WARNS_OF_INTEGERS, array_of_objects
+from icefield.typing import Array
 
 BOOSTING = (GradientBoostingClassifier, GradientBoostingRegressor)
 HIST_BOOSTING = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
@@ -86,7 +86,7 @@ def position_of(feature: Any, feature_names: Sequence[Any]) -> Any:
     return list(feature_names).index(feature)
 
 
-def weights_of(sample_weight: Any, X: Any) -> NDArray[Any]:
+def weights_of(sample_weight: Any, X: Any) -> Array:
     """One weight for each row, in single precision only where they are given so."""
     weights = check_array(
         sample_weight, ensure_2d=False, dtype=[np.float64, np.float32], order="C", input_name="sample_weight"

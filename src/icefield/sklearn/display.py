@@ -13,7 +13,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats.mstats import mquantiles
 from sklearn.base import is_regressor
 from sklearn.inspection import PartialDependenceDisplay as _ScikitLearnDisplay
@@ -21,6 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from icefield.sklearn.arguments import categorical_positions, column_of, names_of, position_of, rows_of
 from icefield.sklearn.dependence import partial_dependence
+from icefield.typing import Float
 
 Pair = tuple[int, ...]
 
@@ -260,9 +260,7 @@ def _categorical(
     return flags
 
 
-def _deciles(
-    X: Any, pairs: Sequence[Pair], categorical: Sequence[tuple[bool, ...]]
-) -> dict[int, NDArray[np.float64]]:
+def _deciles(X: Any, pairs: Sequence[Pair], categorical: Sequence[tuple[bool, ...]]) -> dict[int, Float]:
     numeric = {p for pair, flags in zip(pairs, categorical) for p, flag in zip(pair, flags) if not flag}
     tenths = np.arange(0.1, 1.0, 0.1)
     return {p: mquantiles(column_of(X, p), prob=tenths) for p in sorted(numeric)}

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.question import Answer, Question, Resources
 from icefield.core.rows import Block
@@ -26,6 +25,7 @@ from icefield.models.model import Model, settled_model
 from icefield.models.tree_reading import read_trees, tree_scale
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 from icefield.sklearn.internals import hist_nodes
+from icefield.typing import Float
 
 # Rough processor times in nanoseconds, of which only the proportions matter.
 FIRST_USE = 3e7  # of the engine in a process: importing it and loading its kernels
@@ -115,9 +115,8 @@ def tree_answer(model: Model, question: Question, sample: Block, resources: Reso
             return None
         from icefield.engines.trees import TreesEngine
 
-        return TreesEngine(trees, tree_scale(whole, trees), whole.selected).answer(
-            [question], sample, resources
-        )[0]
+        engine = TreesEngine(trees, tree_scale(whole, trees), whole.selected)
+        return engine.answer([question], sample, resources)[0]
     except (CannotRead, EngineError, ValueError):
         # Values the trees cannot take (what the model says to them is the caller's to see), or the
         # same column twice among the moving ones.
@@ -140,7 +139,7 @@ def _with_the_trees_outputs(model: Model, table: Table) -> Model | None:
     )  # fmt: skip
 
 
-def _both_classes(model: Model, rows: Any) -> NDArray[np.float64]:
+def _both_classes(model: Model, rows: Any) -> Float:
     """scikit-learn keeps the second of two classes; the trees have both."""
     second = model.predict(table_of(rows))
     return np.concatenate([1.0 - second, second], axis=1)

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats.mstats import mquantiles
 
 from icefield.sklearn.arguments import column_of
+from icefield.typing import Array
 
 
 def grid_values(
@@ -24,7 +24,7 @@ def grid_values(
     percentiles: Any,
     resolution: int,
     custom: Mapping[int, Any],
-) -> list[NDArray[Any]]:
+) -> list[Array]:
     """One array of values per column; `custom` maps the rank of a column in `positions` to its values."""
     _check_placement(percentiles, resolution)
     given = _given_values(custom)
@@ -68,7 +68,7 @@ def _check_placement(percentiles: Any, resolution: int) -> None:
         raise ValueError(f"'grid_resolution' must be strictly greater than 1, got {resolution}.")
 
 
-def _given_values(custom: Mapping[int, Any]) -> dict[int, NDArray[Any]]:
+def _given_values(custom: Mapping[int, Any]) -> dict[int, Array]:
     given = {}
     for rank, values in custom.items():
         # numpy would cut strings to a common width.
@@ -83,7 +83,7 @@ def _given_values(custom: Mapping[int, Any]) -> dict[int, NDArray[Any]]:
 
 def _placed(
     column: Any, rank: int, is_category: bool, percentiles: tuple[float, float], resolution: int
-) -> NDArray[Any]:
+) -> Array:
     try:
         distinct = np.unique(column)
     except TypeError as error:

@@ -17,8 +17,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import sklearn.inspection
-from numpy.typing import NDArray
 from sklearn.utils import check_array
+
+from icefield.typing import Array
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -44,7 +45,7 @@ def checked(function: Function) -> Function:
     return validate_params(constraints, prefer_skip_nested_validation=True)(function)
 
 
-def own_recursion(estimator: Any) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]] | None:
+def own_recursion(estimator: Any) -> Callable[[Array, Array], Array] | None:
     """scikit-learn's walk over an estimator's trees: grid points and positions of their columns -> averages."""
     return getattr(estimator, "_compute_partial_dependence_recursion", None)
 
@@ -55,7 +56,7 @@ def hist_nodes(estimator: Any) -> list[int] | None:
     return None if iterations is None else [len(tree.nodes) for trees in iterations for tree in trees]
 
 
-def hist_sum(estimator: Any) -> Callable[[Any], NDArray[Any]]:
+def hist_sum(estimator: Any) -> Callable[[Any], Array]:
     """The sum of a HistGradientBoosting model's trees for rows, before the link."""
     return estimator._raw_predict
 
@@ -65,7 +66,7 @@ def fitted_with_weights(estimator: Any) -> bool:
     return bool(getattr(estimator, "_fitted_with_sw", False))
 
 
-def array_of_objects(X: Any) -> NDArray[Any]:
+def array_of_objects(X: Any) -> Array:
     """Lists as an array of objects with missing values; the keyword for these changed its name."""
     finite = "ensure_all_finite" if VERSION >= (1, 6) else "force_all_finite"
     return check_array(X, dtype=object, **{finite: "allow-nan"})

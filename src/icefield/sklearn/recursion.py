@@ -21,7 +21,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.utils.extmath import cartesian
 
@@ -33,12 +32,10 @@ from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 from icefield.sklearn.exact import recursion_pays, size_of
 from icefield.sklearn.internals import fitted_with_weights, hist_sum, own_recursion
 from icefield.sklearn.responses import check_levels
-from icefield.typing import Float
+from icefield.typing import Array, Float
 
 
-def training_dependence(
-    estimator: Any, X: Any, positions: Sequence[int], values: Sequence[NDArray[Any]]
-) -> Float:
+def training_dependence(estimator: Any, X: Any, positions: Sequence[int], values: Sequence[Array]) -> Float:
     """Training-weighted average ``(outputs, *grid)`` on the additive scale, baseline left out."""
     shape = tuple(len(v) for v in values)
     misread = _misread(estimator, positions, values)
@@ -64,7 +61,7 @@ def training_dependence(
     return np.asarray(average).reshape(-1, *shape)
 
 
-def _misread(estimator: Any, positions: Sequence[int], values: Sequence[NDArray[Any]]) -> str | None:
+def _misread(estimator: Any, positions: Sequence[int], values: Sequence[Array]) -> str | None:
     """Why scikit-learn would answer wrongly, or None when it answers rightly."""
     # Plain boosting takes no missing values.
     if isinstance(estimator, BOOSTING) or _left_to_scikit_learn(estimator):
@@ -72,10 +69,8 @@ def _misread(estimator: Any, positions: Sequence[int], values: Sequence[NDArray[
     if isinstance(estimator, HIST_BOOSTING):
         categories = estimator.is_categorical_
         if categories is not None:
-            order = [
-                *np.flatnonzero(categories),
-                *np.flatnonzero(~categories),
-            ]  # in which the trees have the columns
+            # In which the trees have the columns:
+            order = [*np.flatnonzero(categories), *np.flatnonzero(~categories)]
             if any(categories[p] or order[p] != p for p in positions):
                 return (
                     "does not follow splits on categories and takes the columns of a HistGradientBoosting model "
@@ -101,7 +96,7 @@ def _ours_is_quicker(estimator: Any, points: int) -> bool:
 # --- by the tree engine ----------------------------------------------------------------------------
 
 
-def _from_trees(estimator: Any, X: Any, positions: Sequence[int], values: Sequence[NDArray[Any]]) -> Float:
+def _from_trees(estimator: Any, X: Any, positions: Sequence[int], values: Sequence[Array]) -> Float:
     from icefield.engines.training.training_averages import training_average
 
     table = table_of(X)

@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
 from icefield.core.question import Axis, Question, Resources
@@ -29,6 +28,7 @@ from icefield.libraries.sklearn.threads import gains_by_threads
 from icefield.models.across_rows import known_row_by_row
 from icefield.models.model import Model, settled_model
 from icefield.sklearn.exact import tree_answer
+from icefield.typing import Array
 
 PROBE_ROWS = 5
 
@@ -41,11 +41,11 @@ def brute_dependence(
     estimator: Any,
     X: Any,
     positions: Sequence[int],
-    values: Sequence[NDArray[Any]],
+    values: Sequence[Array],
     response_method: str,
-    sample_weight: NDArray[Any] | None,
+    sample_weight: Array | None,
     individual: bool,
-) -> tuple[NDArray[Any], NDArray[Any] | None]:
+) -> tuple[Array, Array | None]:
     """Average response ``(outputs, *grid)`` and, where asked, every row's ``(outputs, rows, *grid)``."""
     table = table_of(X)
     model, dtype = response_model(estimator, table, response_method)
@@ -104,7 +104,7 @@ def _asks_for_decisions(estimator: Any, methods: Sequence[str]) -> bool:
     return wanted and not ("predict_proba" in methods and hasattr(estimator, "predict_proba"))
 
 
-def _response(estimator: Any, methods: Sequence[str], rows: Any) -> NDArray[Any]:
+def _response(estimator: Any, methods: Sequence[str], rows: Any) -> Array:
     """What the first of these methods that there is says of rows; of two classes the second one's probability."""
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
@@ -120,22 +120,22 @@ def _response(estimator: Any, methods: Sequence[str], rows: Any) -> NDArray[Any]
 
 
 def _parts(
-    estimator: Any, methods: Sequence[str], probe: Table, whole: NDArray[Any]
-) -> tuple[SplitPipeline, Callable[[Any], NDArray[Any]]] | None:
+    estimator: Any, methods: Sequence[str], probe: Table, whole: Array
+) -> tuple[SplitPipeline, Callable[[Any], Array]] | None:
     """A pipeline taken apart so that unmoved columns are transformed once, if the parts give the whole."""
     if not is_pipeline(unwrapped(estimator)):
         return None
     split = split_pipeline(estimator, probe)
     if isinstance(split, NoSplit):
         return None
-    answer: Callable[[Any], NDArray[Any]] = partial(_response, split.final, methods)
+    answer: Callable[[Any], Array] = partial(_response, split.final, methods)
     parts = answer(split.transform(probe))
     if parts.shape != whole.shape or not np.allclose(parts, whole, rtol=1e-12, atol=0.0, equal_nan=True):
         return None
     return split, answer
 
 
-def moving_values(table: Table, position: int, values: NDArray[Any]) -> Mapping[Any, NDArray[Any]]:
+def moving_values(table: Table, position: int, values: Array) -> Mapping[Any, Array]:
     """A column's grid as the table writes it: in the column's own dtype wherever that loses nothing."""
     name = table.names[position]
     if table.library == "pandas":
@@ -157,7 +157,7 @@ def moving_values(table: Table, position: int, values: NDArray[Any]) -> Mapping[
     return {name: values}
 
 
-def check_levels(dtype: Any, name: Any, values: NDArray[Any]) -> None:
+def check_levels(dtype: Any, name: Any, values: Array) -> None:
     """A value that is no level of a pandas category would become a missing value unnoticed."""
     levels = getattr(dtype, "categories", None)
     if levels is None:

@@ -96,8 +96,8 @@ class Change(ResultTable):
         Of a stream, the rows are those of its sample.
         """
         if "sd" not in self.columns:
-            raise InputError(
-                complaint("spread", "was False, so no row's values are there", False, "ask without it")
+            raise InputError.about(
+                "spread", "was False, so no row's values are there", False, "ask without it"
             )
         return frame_of({name: frameable(values) for name, values in self.row_values.items()}, self.library)
 
@@ -149,7 +149,7 @@ def change(
     moving = {column for move in moves for column in move.feature.columns}
     for move in other:
         if moving & set(move.feature.columns):
-            raise InputError(complaint("across", "names a feature that moves already", move.feature.label))
+            raise InputError.about("across", "names a feature that moves already", move.feature.label)
     said = _said(study, moves)
     title = f"Change in {_predicted(study)} as {said}"
     if other:
@@ -171,10 +171,8 @@ def slope(
     """The average slope of predictions along a feature, at rows' own values; see `Explainer.slope`."""
     (found,) = study.resolve([feature])
     if found.kind not in ORDERED_KINDS:
-        raise InputError(
-            complaint("feature", "must be a number or a time for a slope", found.label,
-                      f"write change({found.label!r}, start, end)")
-        )  # fmt: skip
+        raise InputError.about("feature", "must be a number or a time for a slope", found.label,
+                      f"write change({found.label!r}, start, end)")  # fmt: skip
     whole, per, unit = found.kind not in ("float",), 1.0, step_unit(study.naming, found.label) or "unit"
     middle, limits = _spread(study, found)
     if found.kind in TIME_KINDS:
@@ -209,24 +207,18 @@ def _moves(study: Study, feature: Any, start: Any, end: Any, plus: Any, times: A
     """The moves that the arguments of `change` mean."""
     ends, shifts = [v for v in (start, end) if v is not ...], [v for v in (plus, times) if v is not None]
     if len(shifts) == 2:
-        raise InputError(complaint("times", "cannot be given together with plus", times, "write one of them"))
+        raise InputError.about("times", "cannot be given together with plus", times, "write one of them")
     if shifts and ends:
         named = "plus" if plus is not None else "times"
-        raise InputError(
-            complaint(named, "starts from each row's own value, so it goes with no start and end", shifts[0],
-                      "write one or the other")
-        )  # fmt: skip
+        raise InputError.about(named, "starts from each row's own value, so it goes with no start and end", shifts[0],
+                      "write one or the other")  # fmt: skip
     if not ends and not shifts:
         if isinstance(feature, (Mapping, list)):
             return _several(study, _pairs("feature", feature), "feature")
-        raise InputError(
-            complaint("end", "is missing: where is the feature to go", ...,
-                      f"write change({feature!r}, start, end), or plus=, or times=")
-        )  # fmt: skip
+        raise InputError.about("end", "is missing: where is the feature to go", ...,
+                      f"write change({feature!r}, start, end), or plus=, or times=")  # fmt: skip
     if end is ... and not shifts:
-        raise InputError(
-            complaint("end", "is missing: where is the feature to go", ..., "write start and end")
-        )
+        raise InputError.about("end", "is missing: where is the feature to go", ..., "write start and end")
     (found,) = study.resolve([feature])
     if shifts:
         return (Move(found, Own(), _shifted(study, found, plus, times)),)
@@ -239,10 +231,8 @@ def _pairs(parameter: str, asked: Any) -> list[tuple[Any, Any]]:
         return list(asked.items())
     if isinstance(asked, list) and asked and all(isinstance(a, tuple) and len(a) == 3 for a in asked):
         return [(feature, (start, end)) for feature, start, end in asked]
-    raise InputTypeError(
-        complaint(
-            parameter, "must say where each feature goes", asked, 'write {"age": (30, 50), "bmi": (24, 30)}'
-        )
+    raise InputTypeError.about(
+        parameter, "must say where each feature goes", asked, 'write {"age": (30, 50), "bmi": (24, 30)}'
     )
 
 
@@ -257,10 +247,8 @@ def _several(study: Study, pairs: Sequence[tuple[Any, Any]], parameter: str) -> 
         elif isinstance(way, (tuple, list)) and len(way) == 2:
             moves.append(_fixed_move(study, found, way[0], way[1], (parameter, parameter)))
         else:
-            raise InputError(
-                complaint(parameter, f"must be a pair of values for {found.label!r}", way,
-                          f"write {{{found.label!r}: (start, end)}} or {{{found.label!r}: {{'plus': 1}}}}")
-            )  # fmt: skip
+            raise InputError.about(parameter, f"must be a pair of values for {found.label!r}", way,
+                          f"write {{{found.label!r}: (start, end)}} or {{{found.label!r}: {{'plus': 1}}}}")  # fmt: skip
     return tuple(moves)
 
 
@@ -274,11 +262,11 @@ def _fixed_move(study: Study, feature: Feature, start: Any, end: Any, names: tup
     # Given values have a missing one last.
     turned = len(values) == 2 and is_missing_value(values[0]) and not is_missing_value(values[1])
     if len(values) == 2 and all(map(is_missing_value, values)):
-        raise InputError(complaint(names[1], "is where the change starts: no row would move", end))
+        raise InputError.about(names[1], "is where the change starts: no row would move", end)
     points = given_values(values[::-1] if turned else values, column)
     points = points[::-1] if turned else points
     if len(points) == 2 and points.tolist()[0] == points.tolist()[1]:
-        raise InputError(complaint(names[1], "is where the change starts: no row would move", end))
+        raise InputError.about(names[1], "is where the change starts: no row would move", end)
     if start is ...:
         return Move(feature, Own(), Fixed(points))
     return Move(feature, Fixed(points[:1]), Fixed(points[1:]))
@@ -296,8 +284,8 @@ def _check_value(study: Study, feature: Feature, column: Column, parameter: str,
     if known is not None and not column.closed and not study.rows.is_sampled:
         (level,) = points.tolist()
         if not is_missing_value(level) and level not in known:
-            raise InputError(
-                complaint(parameter, f"is no level of {feature.label!r}", value, did_you_mean(value, known))
+            raise InputError.about(
+                parameter, f"is no level of {feature.label!r}", value, did_you_mean(value, known)
             )
 
 
@@ -310,34 +298,30 @@ def _shifted(study: Study, feature: Feature, plus: Any, times: Any, parameter: s
         try:
             way = time_value(plus, duration=True)
         except (TypeError, ValueError):
-            raise InputTypeError(
-                complaint(named, f"must be a duration for the {feature.kind} column {feature.label!r}", plus,
-                          "write datetime.timedelta(days=1)")
-            ) from None  # fmt: skip
+            raise InputTypeError.about(named, f"must be a duration for the {feature.kind} column {feature.label!r}", plus,
+                          "write datetime.timedelta(days=1)") from None  # fmt: skip
         count = way.astype(f"timedelta64[{unit}]")
         if count != way:
-            raise InputError(
-                complaint(named, f"is finer than the {feature.kind} column {feature.label!r} can hold", plus)
+            raise InputError.about(
+                named, f"is finer than the {feature.kind} column {feature.label!r} can hold", plus
             )
         shift = Own(plus=int(count.astype(np.int64)))
     elif feature.kind not in NUMERIC_KINDS:
-        raise InputError(
-            complaint(named, f"needs a number, and {feature.label!r} holds {feature.kind} values", value,
-                      f"write change({feature.label!r}, start, end)")
-        )  # fmt: skip
+        raise InputError.about(named, f"needs a number, and {feature.label!r} holds {feature.kind} values", value,
+                      f"write change({feature.label!r}, start, end)")  # fmt: skip
     else:
         _check_number(named, value)
         shift = Own(plus=plus) if plus is not None else Own(times=times)
     if shift.stays:
-        raise InputError(complaint(named, "moves no row", value))
+        raise InputError.about(named, "moves no row", value)
     return shift
 
 
 def _check_number(parameter: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InputTypeError(complaint(parameter, "must be a number", value))
+        raise InputTypeError.about(parameter, "must be a number", value)
     if not np.isfinite(value):
-        raise InputError(complaint(parameter, "must be a finite number", value))
+        raise InputError.about(parameter, "must be a finite number", value)
 
 
 def _own_step(step: Any, feature: Feature, study: Study) -> float:
@@ -349,7 +333,7 @@ def _own_step(step: Any, feature: Feature, study: Study) -> float:
         size = float(step)
     if size <= 0 or (feature.kind == "integer" and size != int(size)):
         wanted = "a whole number above 0" if feature.kind == "integer" else "above 0"
-        raise InputError(complaint("step", f"must be {wanted} for {feature.label!r}", step))
+        raise InputError.about("step", f"must be {wanted} for {feature.label!r}", step)
     return size
 
 
@@ -367,13 +351,13 @@ def _found_spread(study: Study, feature: Feature) -> tuple[float, tuple[float, f
     numbers = known.column.to_float()
     finite = np.isfinite(numbers) & (known.weights > 0)
     if not finite.any():
-        raise InputError(complaint("feature", "has no known value to start from", feature.label))
+        raise InputError.about("feature", "has no known value to start from", feature.label)
     numbers, weights = numbers[finite], known.weights[finite]
     low, high = weighted_quantiles(numbers, np.array([0.05, 0.95]), weights)
     limits = float(numbers.min()), float(numbers.max())
     spread = float(high - low) or limits[1] - limits[0]
     if not spread > 0:
-        raise InputError(complaint("feature", "takes a single value, so there is no slope", feature.label))
+        raise InputError.about("feature", "takes a single value, so there is no slope", feature.label)
     return spread, limits
 
 
@@ -435,7 +419,7 @@ def _compared(
     else:
         found.add(here)
     if found.moments[0].weight <= 0:
-        raise InputError(complaint("feature", "has no row that could move", _labels(contrast)))
+        raise InputError.about("feature", "has no row that could move", _labels(contrast))
     known, said = found, ""
     if spread and found.kept is None and here.n_rows:
         most = max(1, study.resources.memory // (KEPT_SHARE * 8 * 5 * outputs))
@@ -666,7 +650,7 @@ def _causal(study: Study, contrast: Contrast, given: Sequence[Any] | None) -> st
     asked = [column_name(name, study.rows.head, "given") for name in validate.listed("given", given)]
     for name in asked:
         if name in moving:
-            raise InputError(complaint("given", "names a feature that moves", name))
+            raise InputError.about("given", "names a feature that moves", name)
     held = [str(study.naming.name(c)) for c in asked if c in others]
     unused = [str(study.naming.name(c)) for c in asked if c not in others]
     beyond = [str(study.naming.name(c)) for c in others if c not in asked]

@@ -30,7 +30,7 @@ from icefield.core.rows import Accumulator, Block, State
 from icefield.data.columns import TIME_KINDS, Column
 from icefield.data.features import Axis, Feature, feature_column
 from icefield.data.frame import Table
-from icefield.errors import InputError, complaint
+from icefield.errors import InputError
 from icefield.statistics.ale_accumulator import MovedBy
 from icefield.typing import Float, Positions
 
@@ -84,10 +84,8 @@ class Own:
             before = own.astype(np.int64)
             later = before + np.int64(self.plus)
             if ((later > before) != (self.plus > 0)).any() and self.plus:
-                raise InputError(
-                    complaint(
-                        "plus", f"leads beyond the times that the column {column.name!r} can hold", self.plus
-                    )
+                raise InputError.about(
+                    "plus", f"leads beyond the times that the column {column.name!r} can hold", self.plus
                 )
             return later.astype(dtype)
         numbers = own.astype(np.float64)
@@ -122,10 +120,8 @@ class Own:
                 if dtype.itemsize == moved.itemsize:
                     lost = (found > own) != (self.plus > 0) if self.plus else np.zeros(len(own), bool)
         if lost.any():
-            raise InputError(
-                complaint("times" if self.times != 1 else "plus",
-                          f"leads beyond what the {dtype} column {column.name!r} can hold", float(numbers[lost][0]))
-            )  # fmt: skip
+            raise InputError.about("times" if self.times != 1 else "plus",
+                          f"leads beyond what the {dtype} column {column.name!r} can hold", float(numbers[lost][0]))  # fmt: skip
         return found
 
 

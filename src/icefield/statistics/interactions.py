@@ -24,7 +24,7 @@ from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.features import Feature, listed_features
 from icefield.effect import drawing
-from icefield.errors import BudgetError, InputError, complaint, statement
+from icefield.errors import BudgetError, InputError
 from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.pair_check import TRIED_FROM, UNSUPPORTED, tried_pairs
 from icefield.statistics.tables import ResultTable, labels_column
@@ -210,14 +210,12 @@ def _check_fits(study: Study, found: Sequence[Feature], triples: Any) -> None:
     fitting = len(found)
     while fitting > size and SET_BYTES * comb(fitting, size) * len(study.model.outputs) > memory:
         fitting = int(0.9 * fitting)
-    raise BudgetError(
-        statement(
+    raise BudgetError.saying(
             f"{counted(len(found))} features have {counted(count)} {'triples' if size == 3 else 'pairs'}, which would take "
             f"about {needed / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
             f"choose some features, such as the first of importance(), with features=[...] (about {counted(fitting)} fit), or raise "
             "Explainer(memory=...)",
-        )
-    )  # fmt: skip
+        )  # fmt: skip
 
 
 def pair_interactions(study: Study, pairs: Sequence[tuple[Any, Any]]) -> Interactions:
@@ -255,10 +253,8 @@ def _triples(study: Study, found: Sequence[Feature], triples: Any) -> list[tuple
     for triple in triples:
         labels = [f.label for f in study.resolve(triple)]
         if len(set(labels)) != 3 or any(label not in by_label for label in labels):
-            raise InputError(
-                complaint("triples", "must list triples of three different features among `features`", triple,
-                          'write triples=[("a", "b", "c")]')
-            )  # fmt: skip
+            raise InputError.about("triples", "must list triples of three different features among `features`", triple,
+                          'write triples=[("a", "b", "c")]')  # fmt: skip
         wanted.append(tuple(by_label[label] for label in labels))
     return wanted
 

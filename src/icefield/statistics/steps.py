@@ -24,7 +24,6 @@ from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
 from icefield.errors import InputError, InputTypeError
 from icefield.statistics.similarity import ComparedLevels, quantiles_of, similarity_orders
-from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float, Positions
 
 WORTH_THREADS = 500_000  # values of other columns by which levels are compared
@@ -186,7 +185,7 @@ def similar_levels(study: Study, features: Sequence[Feature], weights: Float | N
         return LevelOrders()
     if len(study.model.columns) * len(own) < WORTH_THREADS:
         return LevelOrders(zip(compared, similarity_orders(list(compared.values()), columns)))
-    with ThreadCrew(study.resources.threads or available_processors()) as crew, crew:
+    with study.resources.crew() as crew, crew:
         return LevelOrders(zip(compared, similarity_orders(list(compared.values()), columns, crew.map)))
 
 

@@ -17,10 +17,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.engine import Engine, Offer, TreeReading
-from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
+from icefield.core.question import Answer, Axes, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.counts import counted
 from icefield.data.at_ranks import values_at_ranks
@@ -34,7 +33,7 @@ from icefield.models.model import Model
 from icefield.models.pace import FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, Pace
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew
-from icefield.typing import Float, Positions
+from icefield.typing import Array, Float, Positions
 
 CALLS_PER_WORKER = 8
 COPIES = 4  # a repeated block, the model's own copy of it, its validation and its output
@@ -58,12 +57,7 @@ class BruteEngine(Engine):
         self.model = model
 
     def differences(
-        self,
-        axes: Sequence[Axis],
-        table: Table,
-        rows: Positions,
-        steps: Sequence[Positions],
-        resources: Resources,
+        self, axes: Axes, table: Table, rows: Positions, steps: Sequence[Positions], resources: Resources
     ) -> Float:
         """The model asked at the ends of the rows' own steps."""
         found = np.zeros((len(rows), len(self.model.outputs)))
@@ -127,15 +121,10 @@ class _QuestionWork:
         # As predictions come, grid point after grid point: written in runs, and turned once complete.
         curves = None if kept is None else np.empty((self.outputs, self.size, len(kept)))
         slab = self.size
-        if (
-            self.question.quantiles
-        ):  # exact ones: grid points whose predictions for all rows fit half the budget
+        if self.question.quantiles:  # exact: grid points whose predictions for all rows fit half the budget
             slab = max(1, int(self.memory // (16 * self.sample.n_rows * self.outputs)))
-        parts = [
-            self._part(low, min(low + slab, self.size), curves, progress)
-            for low in range(0, self.size, slab)
-        ]  # fmt: skip
-        return self._assemble(parts, curves)
+        slabs = ((low, min(low + slab, self.size)) for low in range(0, self.size, slab))
+        return self._assemble([self._part(*one, curves, progress) for one in slabs], curves)
 
     # --- asking --------------------------------------------------------------------------------
 
@@ -170,7 +159,7 @@ class _QuestionWork:
         """Every block's predictions, shape ``(outputs, points, rows)``, in the order of the calls."""
         asked: list[_Call] = []
 
-        def questions() -> Iterator[tuple[CallRows, dict[Any, NDArray[Any]]]]:
+        def questions() -> Iterator[tuple[CallRows, dict[Any, Array]]]:
             rows, block = None, None
             for call in self._calls(low, high):
                 if block is None or call.rows != rows:
@@ -264,7 +253,7 @@ def _side_by_side(pieces: list[Moments]) -> Moments:
     )
 
 
-def flat_points(question: Question) -> dict[Any, NDArray[Any]]:
+def flat_points(question: Question) -> dict[Any, Array]:
     """Each moving column's value at every point of the product grid, first axis slowest."""
     mesh = np.meshgrid(*[np.arange(n) for n in question.shape], indexing="ij")
     return {
@@ -274,7 +263,7 @@ def flat_points(question: Question) -> dict[Any, NDArray[Any]]:
     }
 
 
-def _turns(points: Mapping[Any, NDArray[Any]], table: Table, size: int) -> NDArray[np.intp]:
+def _turns(points: Mapping[Any, Array], table: Table, size: int) -> Positions:
     """Where grid points are written into rows in another way than those before, and the end of the grid.
 
     A call has points that are written alike: beside a missing value whole numbers would become floats, and lose digits.

@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from icefield.core.question import Axis
+from icefield.core.question import Axes
 from icefield.data.frame import Table
 from icefield.models.model import Model
-from icefield.typing import Float
+from icefield.typing import Float, Positions
 
 ROWS_PER_CALL = 65_536
 
 
-def rows_at(
-    table: Table, rows: NDArray[np.intp], axes: Sequence[Axis], at: Sequence[NDArray[np.intp]]
-) -> Table:
+def rows_at(table: Table, rows: Positions, axes: Axes, at: Sequence[Positions]) -> Table:
     """The rows at these positions, with each axis's columns at the point that `at` names for the row."""
     moved = table.take(rows)
     first = table.slice(0, 1)
@@ -32,9 +29,7 @@ def rows_at(
     return moved
 
 
-def predict_at(
-    model: Model, table: Table, rows: NDArray[np.intp], axes: Sequence[Axis], at: Sequence[NDArray[np.intp]]
-) -> Float:
+def predict_at(model: Model, table: Table, rows: Positions, axes: Axes, at: Sequence[Positions]) -> Float:
     """Predictions of `rows_at`, shape ``(rows, outputs)``, in calls of bounded size; all where rows count together."""
     narrow = table.select(model.columns)
     size = max(1, len(rows)) if model.across_rows else ROWS_PER_CALL

@@ -18,8 +18,6 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from numpy.typing import NDArray
-
 from icefield.core.question import Resources
 from icefield.data.frame import Table
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
@@ -28,18 +26,15 @@ from icefield.models.model import CrossedRows, Model
 from icefield.models.pace import Pace
 from icefield.models.sharing import alone, copies_help, private_copy, settings_for_threads, shareable
 from icefield.threads import Workers, available_processors
-from icefield.typing import Float
+from icefield.typing import Array, Float
 
-Points = Mapping[Any, NDArray[Any]]
+Points = Mapping[Any, Array]
 
 
 class CallRows:
     """Consecutive rows on their way through a model; what does not move is prepared once.
 
-    Parameters
-    ----------
-    table : the rows, with at least the model's columns
-    moving : the columns that grid points replace
+    The table has at least the model's columns; grid points replace those that are `moving`.
     """
 
     def __init__(self, table: Table, moving: tuple[Any, ...]) -> None:

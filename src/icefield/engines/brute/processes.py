@@ -50,13 +50,7 @@ def sendable(model: Any, processes: int, what: str = "model") -> bytes:
 
 
 class ModelProcess:
-    """A process that answers for a model by calling ``answer(model, *given)``.
-
-    Parameters
-    ----------
-    model : the model, pickled
-    answer : a function of a module, called there
-    """
+    """A process that answers for a pickled model by calling ``answer(model, *given)``, a function of a module, there."""
 
     def __init__(self, model: bytes, answer: Callable[..., Any]) -> None:
         import multiprocessing  # with its sockets and pickles, only where processes are asked for

@@ -11,10 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.engines.trees.program import TreeSums
-from icefield.typing import Float
+from icefield.typing import Float, Int32, Mask, Positions
 
 MOST_CUTS = 255
 
@@ -35,14 +34,14 @@ class CodedColumns:
     undecided : coded columns whose missing values have no code of their own, since none were expected
     """
 
-    source: NDArray[np.int32]
-    zero_missing: NDArray[np.int32]
-    missing_code: NDArray[np.int32]
-    n_cuts: NDArray[np.int32]
+    source: Int32
+    zero_missing: Int32
+    missing_code: Int32
+    n_cuts: Int32
     cuts: Float
-    column: NDArray[np.int32]
-    code: NDArray[np.int32]
-    undecided: NDArray[np.bool_]
+    column: Int32
+    code: Int32
+    undecided: Mask
 
     @property
     def n(self) -> int:
@@ -87,9 +86,7 @@ class CodedColumns:
         return cls(source, zero, gone, n_cuts, table, column, code, np.array(either_way, bool))
 
 
-def _parts(
-    threshold: Float, left: NDArray[np.bool_], missing: bool
-) -> list[tuple[NDArray[np.intp], float | None, bool]]:
+def _parts(threshold: Float, left: Mask, missing: bool) -> list[tuple[Positions, float | None, bool]]:
     """Conditions of one column that share their codes, and the first threshold at which missing values go left (None: at none).
 
     Last, whether that is not true of all of them, which is so only where no values are missing.

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.engines.gpu.codes import CodedColumns
 from icefield.engines.gpu.leaves import SECONDS, TABLE, THREADS, AnyLeaves, Kind
 from icefield.forest.form import ZERO_THRESHOLD
+from icefield.typing import Array, Int32, Int64, Mask
 
 TILE = 1024  # rows
 GENERAL_THREADS = 128
@@ -96,7 +96,7 @@ class Device:
             cupy.empty((n_tiles, columns, 8, 32), cupy.uint32), cupy.empty((n_tiles, 32), cupy.uint32)
         )
 
-    def staging(self, shape: tuple[int, ...], dtype: Any) -> tuple[NDArray[Any], Any, Any]:
+    def staging(self, shape: tuple[int, ...], dtype: Any) -> tuple[Array, Any, Any]:
         """Pinned memory as an array, the device's memory for it, and an event for when it was read."""
         cupy = self._cupy
         size = int(np.prod(shape))
@@ -109,8 +109,8 @@ class Device:
         return [*(self._cupy.asarray(part) for part in parts), self._cupy.zeros(columns.n, np.int32)]
 
     def encode(
-        self, slab: Slab, staged: tuple[NDArray[Any], Any, Any], n_rows: int, n_tiles: int,
-        order: NDArray[np.int32] | None, tables: list[Any], steps: tuple[int, int],
+        self, slab: Slab, staged: tuple[Array, Any, Any], n_rows: int, n_tiles: int,
+        order: Int32 | None, tables: list[Any], steps: tuple[int, int]
     ) -> None:  # fmt: skip
         """Codes of staged rows, behind what the slab holds."""
         host, there, done = staged
@@ -129,7 +129,7 @@ class Device:
         done.record()
         slab.n_tiles += n_tiles
 
-    def has_missing(self, tables: list[Any]) -> NDArray[np.bool_]:
+    def has_missing(self, tables: list[Any]) -> Mask:
         """Coded columns in which a missing value was met."""
         return np.asarray(tables[-1].get() > 0)
 
@@ -172,5 +172,5 @@ class Device:
         slices = max(1, min(n_tiles, 65535, -(-8 * self.processors // blocks)))
         kernel((blocks, slices), (threads,), (*begin, *rest), shared_mem=shared)
 
-    def fetched(self, counts: Any) -> NDArray[np.int64]:
+    def fetched(self, counts: Any) -> Int64:
         return np.asarray(counts.get()).astype(np.int64)

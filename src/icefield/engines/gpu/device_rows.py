@@ -16,6 +16,7 @@ from icefield.engines.trees.coding import CodedRows
 from icefield.engines.trees.packed_rows import PackedRows
 from icefield.engines.trees.program import Program, TreeSums
 from icefield.threads import ThreadCrew
+from icefield.typing import Int32, Int64, Mask, Positions
 
 STAGED = 2**27  # bytes brought at a time, twice
 PIECE = 2**16  # rows that one thread copies at a time
@@ -52,7 +53,7 @@ class DeviceRows:
         if self.columns.n > (most := self._device.most_columns()):
             raise NotOnDevice(f"the trees test {self.columns.n} columns, and this GPU takes {most}")
 
-    def _brought(self) -> tuple[list[Slab], NDArray[np.bool_]]:
+    def _brought(self) -> tuple[list[Slab], Mask]:
         tables = self._device.tables(self.columns)
         slabs = list(self._bring(tables, keep=True))
         return slabs, self._device.has_missing(tables)
@@ -102,8 +103,7 @@ class DeviceRows:
             to[a - start : b - start] = values
 
         pieces = [(a, min(a + PIECE, stop)) for a in range(start, stop, PIECE)]
-        for _ in self._crew.map(copy, pieces):
-            pass
+        self._crew.each(copy, pieces)
 
 
 def _emptied(slab: Slab, n_segments: int | None = None) -> Slab:
@@ -112,7 +112,7 @@ def _emptied(slab: Slab, n_segments: int | None = None) -> Slab:
     return slab
 
 
-def by_segment(codes: NDArray[np.intp], n_segments: int) -> tuple[NDArray[np.int32], list[range]]:
+def by_segment(codes: Positions, n_segments: int) -> tuple[Int32, list[range]]:
     """Rows in an order in which each segment has whole tiles, -1 where a place is empty, and each segment's tiles."""
     segment = np.where(codes < 0, n_segments - 1, codes)
     order = np.argsort(segment, kind="stable").astype(np.int32)
@@ -132,7 +132,7 @@ class DeviceCounted(Counted):
     device: Device
     device_rows: DeviceRows
 
-    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
+    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> Int64:
         if meanwhile is not None:
             meanwhile()
         leaves = ProgramLeaves.of(program, program.mode, self.device_rows.columns)

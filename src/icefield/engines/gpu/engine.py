@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any
 
 from icefield.core.engine import Context, Offer, TreeReading
-from icefield.core.question import Answer, Question, QuestionAccumulator, Resources
+from icefield.core.question import Answer, Moving, Question, QuestionAccumulator, Resources
 from icefield.core.rows import Block
 from icefield.engines.gpu import device as gpu
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.count_accumulator import CountAccumulator
-from icefield.engines.trees.engine import BLOCK, TreesEngine
-from icefield.progress import Progress
-from icefield.threads import ThreadCrew
+from icefield.engines.trees.engine import BLOCK, TreesEngine, Walking
 from icefield.typing import Float
 
 # Rows times leaves from which "auto" takes the device: see docs/decisions/023.
@@ -68,19 +65,10 @@ class GpuEngine(TreesEngine):
             for question, answer in zip(questions, answers)
         ]
 
-    def accumulator(
-        self, moving: Sequence[Sequence[Sequence[Any]]], context: Context
-    ) -> QuestionAccumulator | None:
+    def accumulator(self, moving: Moving, context: Context) -> QuestionAccumulator | None:
         return _StreamedCounts(self, moving, context) if self.additive else None
 
-    def _averages(
-        self,
-        questions: list[list[EncodedAxis]],
-        sample: Block,
-        resources: Resources,
-        crew: ThreadCrew,
-        progress: Progress,
-    ) -> list[list[Float]]:
+    def _averages(self, questions: list[list[EncodedAxis]], walking: Walking) -> list[list[Float]]:
         if not questions:
             return []
         from icefield.engines.gpu.codes import NotOnDevice
@@ -91,10 +79,10 @@ class GpuEngine(TreesEngine):
         device, reason = gpu.found()
         if device is not None:
             try:
-                rows = PackedRows(self.model, sample, BLOCK)
+                crew, rows = walking.crew, PackedRows(self.model, walking.sample, BLOCK)
                 there = DeviceRows(device, self.sums, rows, crew)
                 counted = DeviceCounted(
-                    self.sums, rows, crew, resources.memory, progress, device=device, device_rows=there
+                    self.sums, rows, crew, walking.memory, walking.progress, device=device, device_rows=there
                 )
                 return averages_of(counted, questions)
             except NotOnDevice as limit:
@@ -102,7 +90,7 @@ class GpuEngine(TreesEngine):
             except device.failures as error:
                 reason = f"the GPU failed ({type(error).__name__}: {error})"
         _why_not.set(reason)
-        return super()._averages(questions, sample, resources, crew, progress)
+        return super()._averages(questions, walking)
 
 
 class _StreamedCounts(CountAccumulator):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from icefield.engines.gpu.codes import CodedColumns, NotOnDevice
 from icefield.engines.trees.program import JOINT, PAIRS, Program
+from icefield.typing import Int32, Int64
 
 THREADS = 512  # of a block, each with a leaf
 TABLE, ROW = 1024, 32  # words of a column's table in shared memory, and of a row of it
@@ -24,7 +25,7 @@ PAIR_ELEMENTS = (1, 2, 3, 4, 5, 6, 7, 8)
 SECONDS = (0, 1, 2, 3, 4, 6, 8, 12, 16)
 
 
-def place(column: NDArray[np.int64], code: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def place(column: Int64, code: Int64) -> tuple[Int64, Int64]:
     """Where the tables have the rows for ``code of column <= code``: of the high half, and of the low one."""
     high, low = code >> 4, code & 15
     begin = column * TABLE
@@ -40,8 +41,8 @@ class CountedLeaves:
 
     pairs: bool
     elements: int
-    leaf: NDArray[np.int64]
-    element_group: NDArray[np.int64]
+    leaf: Int64
+    element_group: Int64
 
     @property
     def n_counts(self) -> int:
@@ -59,7 +60,7 @@ class Kind(CountedLeaves):
     def size(self) -> int:
         return len(self.table) * self.n_counts * THREADS
 
-    def by_leaf(self, found: NDArray[np.int64]) -> NDArray[np.int64]:
+    def by_leaf(self, found: Int64) -> Int64:
         """The kernel's counts, ``(counts, leaves)``."""
         shaped = found.reshape(-1, self.n_counts, THREADS).transpose(1, 0, 2)
         return shaped.reshape(self.n_counts, -1)[:, : self.leaf.size]
@@ -70,13 +71,13 @@ class AnyLeaves(CountedLeaves):
     """Leaves with more elements or conditions than a `Kind` has."""
 
     conditions: NDArray[np.uint32]
-    element_start: NDArray[np.int32]
+    element_start: Int32
 
     @property
     def size(self) -> int:
         return self.leaf.size * self.n_counts
 
-    def by_leaf(self, found: NDArray[np.int64]) -> NDArray[np.int64]:
+    def by_leaf(self, found: Int64) -> Int64:
         return found.reshape(-1, self.n_counts).T
 
 
@@ -91,7 +92,7 @@ class ProgramLeaves:
     program: Program
     mode: int
     work: Sequence[Kind | AnyLeaves]
-    reached: NDArray[np.int64]  # leaves that every row reaches
+    reached: Int64  # leaves that every row reaches
 
     @classmethod
     def of(cls, program: Program, mode: int, columns: CodedColumns) -> ProgramLeaves:
@@ -106,7 +107,7 @@ class ProgramLeaves:
         plain = np.flatnonzero(~odd & (counts > 0))
         plain = plain[np.lexsort((-twos[plain], -counts[plain]))]
         library = PAIR_ELEMENTS if pairs else ELEMENTS
-        kinds: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
+        kinds: dict[tuple[int, int], list[Int64]] = {}
         for begin in range(0, plain.size, THREADS):
             own = plain[begin : begin + THREADS]
             k = next(e for e in library if e >= counts[own].max())
@@ -126,7 +127,7 @@ class ProgramLeaves:
             work.append(AnyLeaves(pairs, int(k), own, group[at].reshape(-1, k), words, starts))
         return cls(program, mode, work, reached)
 
-    def put(self, work: Kind | AnyLeaves, found: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    def put(self, work: Kind | AnyLeaves, found: Int64, counts: Int64) -> None:
         """Write the device's counts of some leaves into the program's slots, one column of these."""
         by_leaf = work.by_leaf(found)
         slot = self.program.leaf_slot[work.leaf].astype(np.int64)
@@ -148,14 +149,14 @@ class ProgramLeaves:
                 counts[slot[both] + 1 + high * (high - 1) // 2 + low] = together[both]
                 i += 1
 
-    def put_reached(self, total: int, counts: NDArray[np.int64]) -> None:
+    def put_reached(self, total: int, counts: Int64) -> None:
         """The same for leaves that every row reaches."""
         counts[self.program.leaf_slot[self.reached]] = total
 
 
 def _kind(
-    pairs: bool, k: int, e: int, blocks: list[NDArray[np.int64]], start: NDArray[np.int64], counts: NDArray[np.int64],
-    group: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64],
+    pairs: bool, k: int, e: int, blocks: list[Int64], start: Int64, counts: Int64,
+    group: Int64, first: Int64, second: Int64
 ) -> Kind:  # fmt: skip
     """The table of some blocks of leaves; elements without conditions hold for every row."""
     leaf = np.concatenate(blocks)
@@ -247,7 +248,7 @@ def _elements(program: Program, mode: int, columns: CodedColumns):  # type: igno
     return in_leaf[order], group_number[order], first[order], second[order], n_conditions[order], extra, odd
 
 
-def _on_path(program: Program, leaf: NDArray[np.int64], moved: NDArray[np.int64]) -> NDArray[np.int64]:
+def _on_path(program: Program, leaf: Int64, moved: Int64) -> Int64:
     """The number, from 1, of a group among those of a leaf's path; 0 for what is in no group."""
     sizes = np.diff(program.path_start)
     owner = np.repeat(np.arange(sizes.size), sizes)

@@ -7,37 +7,23 @@ row is looked at; the baseline is included.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
-from icefield.core.question import Axis, Resources
+from icefield.core.question import Axes, Resources
 from icefield.data.frame import Table
 from icefield.engines.trees.averages import add_joint, summed, unsorted
 from icefield.engines.trees.axes import EncodedAxis, find_updates, group_columns
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.errors import EngineError
 from icefield.forest.tree_model import TreeModel
-from icefield.typing import Float
+from icefield.typing import Float, Int32
 
 
-def training_average(
-    model: TreeModel, axes: Sequence[Axis], table: Table, memory: int = Resources().memory
-) -> Float:
-    """Training-weighted averages ``(outputs, *grid)`` of the raw sums.
+def training_average(model: TreeModel, axes: Axes, table: Table, memory: int = Resources().memory) -> Float:
+    """Training-weighted averages ``(outputs, *grid)`` of the raw sums, on the product of the axes' grids.
 
-    Parameters
-    ----------
-    model : trees whose node weights must be known
-    axes : what moves; the grid is their product
-    table : any rows of the caller's data; only used to encode the grid
-    memory : bytes to stay within
-
-    Raises
-    ------
-    EngineError
-        When the model does not store its training weights.
+    Any rows of the caller's data will do as the table, which is only used to encode the grid. An EngineError where the
+    model does not store its training weights.
     """
     forest = model.forest
     if not np.isfinite(forest.node_weight).all():
@@ -64,7 +50,7 @@ def training_average(
     return unsorted(summed(differences, sizes), encoded) + sums.base.reshape(-1, *[1] * len(sizes))
 
 
-def _leaf_shares(batch: Batch, group_of_condition: NDArray[np.int32]) -> Float:
+def _leaf_shares(batch: Batch, group_of_condition: Int32) -> Float:
     """By node: the training weight that reaches it with the moving groups left open.
 
     NaN below a split without training weight, unless nothing reaches that split anyway.

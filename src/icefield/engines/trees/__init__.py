@@ -7,8 +7,8 @@ every row's curve block by block and serves everything else: spread, quantiles, 
 and scales where a link stands between the trees' sum and the response.
 
 The other modules: `axes` (grids as the forest sees them), `program` (trees as mask operations),
-`layout` and `rows` (rows as bits), `counts` (counts over blocks of rows), `own_values` (averages at every row's own values), `moves` (rows at points of their own),
-`encoded` (rows encoded once), `coding` (rows as codes of one byte), `visits` (a leaf-visiting program over blocks of rows).
+`layout` and `packed_rows` (rows as bits), `count_accumulator` (counts over blocks of rows), `h_statistic` (averages at every
+row's own values), `ale_differences` (rows at points of their own), `encoded` (rows encoded once), `coding` (rows as codes of one byte), `visits` (a leaf-visiting program over blocks of rows).
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batc
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.progress import Progress
-from icefield.threads import Stopped, ThreadCrew
-from icefield.typing import Float, Steps
+from icefield.threads import ThreadCrew, unless_stopped
+from icefield.typing import Float, Int32, Int64, Positions, Steps
 
 BLOCK = 4096
 ROWS_AT_ONCE = 65_536  # of the table, encoded
@@ -49,7 +49,7 @@ class StepDifferences:
     crew: ThreadCrew
     memory: int
 
-    def differences(self, table: Any, rows: NDArray[np.intp], steps: Steps) -> Float:
+    def differences(self, table: Any, rows: Positions, steps: Steps) -> Float:
         """The mixed differences ``(rows, outputs)`` of some rows of a table across their `steps`, (axes, rows)."""
         sums = np.zeros((1 if self.link is None else 2 ** len(self.axes), len(rows), len(self.sums.outputs)))
         group_of_column = group_columns([a.columns for a in self.axes], self.sums.forest.n_columns)
@@ -70,7 +70,7 @@ class StepDifferences:
         signs = [(-1.0) ** (len(self.axes) - sum(corner)) for corner in _corners(len(self.axes))]
         return np.einsum("c,cro->ro", np.array(signs), response)
 
-    def _batches(self, group_of_column: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
+    def _batches(self, group_of_column: Int32) -> Iterator[Positions]:
         """Trees that are walked together."""
         widest = max(a.size for a in self.axes)
         for trees in batches(
@@ -81,7 +81,7 @@ class StepDifferences:
             if chosen.size:
                 yield chosen
 
-    def _concerned(self, trees: NDArray[np.intp], group_of_column: NDArray[np.int32]) -> NDArray[np.intp]:
+    def _concerned(self, trees: Positions, group_of_column: Int32) -> Positions:
         """The trees that split on every axis: no other has mixed differences."""
         forest = self.sums.forest
         splits = np.flatnonzero(forest.node_condition >= 0)
@@ -101,9 +101,7 @@ def _corners(n_axes: int) -> list[tuple[int, ...]]:
 class _MovedPart:
     """A batch of trees, which any rows can walk."""
 
-    def __init__(
-        self, moves: StepDifferences, trees: NDArray[np.intp], group_of_column: NDArray[np.int32]
-    ) -> None:
+    def __init__(self, moves: StepDifferences, trees: Positions, group_of_column: Int32) -> None:
         self.moves, self.trees, self._group_of_column = moves, trees, group_of_column
 
     @cached_property
@@ -112,7 +110,7 @@ class _MovedPart:
         return Program.of(batch, self._group_of_column, len(self.moves.axes), JOINT, scatter=True)
 
     @cached_property
-    def _regions(self) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+    def _regions(self) -> tuple[NDArray[np.int8], Int64]:
         """Which of an axis's points lie in each region, or on an additive scale what changes from each point to
         the next; and the leaves' regions by axis (-1: the leaf does not depend on it)."""
         program, axes = self.program, self.moves.axes
@@ -132,7 +130,7 @@ class _MovedPart:
         return table, region
 
     @cached_property
-    def _edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
+    def _edges(self) -> tuple[Int64, Int64, NDArray[np.int8]]:
         """By region: where its edges begin, their steps and signs."""
         change, _ = self._regions
         region, step = np.nonzero(change)
@@ -163,15 +161,9 @@ class _MovedPart:
             else:
                 corners = np.stack([mine + np.array(c, np.int32)[:, None] for c in _corners(len(sizes))])
                 finished = kernels.add_corners(
-                    walk=walk,
-                    leaves=leaves,
-                    leaf_region=leaf_region,
-                    inside=table,
-                    corners=corners,
-                    out=added,
-                )
-            if not finished:
-                raise Stopped
+                    walk=walk, leaves=leaves, leaf_region=leaf_region, inside=table, corners=corners, out=added
+                )  # fmt: skip
+            unless_stopped(finished)
             out[:, own] += added
             return block[1] - block[0]
 

@@ -7,11 +7,11 @@ features. Neighbouring points differ in few conditions, so for most leaves these
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.placement import Placement, PlaceSums
@@ -24,46 +24,44 @@ from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Stopped, ThreadCrew
-from icefield.typing import Float
+from icefield.threads import ThreadCrew, unless_stopped
+from icefield.typing import Array, Float, Int32
 
 
 class Unlike(Exception):
     """A row's value is not that of the level it stands at, for the trees; never reaches the caller."""
 
 
+@dataclass(frozen=True, eq=False)
 class LocalSums:
-    """StepDifferences of rows along several axes, each by itself.
+    """What moving rows adds up to along several axes, each by itself; no two may share a forest column.
 
-    Parameters
-    ----------
-    model, sums : the trees; with a link, with every raw output
-    selected : the outputs wanted, among those of the link
-    form : the link; None: the trees' sums themselves
-    axes : what moves; no two may share a forest column
-    standing : the rows
-    crew : the threads
+    Without a link (`form`) these are the trees' sums themselves; with one the trees have every raw output, and `selected`
+    are the outputs wanted, among those of the link.
     """
 
-    def __init__(
-        self,
-        model: TreeModel,
-        sums: TreeSums,
-        selected: Sequence[int],
-        form: LinkForm | None,
-        axes: Sequence[EncodedAxis],
-        standing: Placement,
-        crew: ThreadCrew,
-    ) -> None:
-        self.model, self.sums, self.form, self.crew = model, sums, form, crew
-        self.axes, self.standing = tuple(axes), standing
-        self.sizes = [axis.size for axis in axes]
-        chosen, sign = np.arange(len(sums.outputs)), np.ones(len(selected))
-        if form is not None and form.complement:
-            chosen, sign = np.zeros(len(selected), np.intp), np.where(np.array(selected) > 0, 1.0, -1.0)
-        elif form is not None:
-            chosen = np.array(selected)
-        self._chosen, self._sign = chosen.astype(np.int32), sign
+    model: TreeModel
+    sums: TreeSums
+    selected: Sequence[int]
+    form: LinkForm | None
+    axes: Sequence[EncodedAxis]
+    standing: Placement
+    crew: ThreadCrew
+
+    @property
+    def sizes(self) -> list[int]:
+        return [axis.size for axis in self.axes]
+
+    @cached_property
+    def _chosen(self) -> Int32:
+        if self.form is None:
+            return np.arange(len(self.sums.outputs), dtype=np.int32)
+        return np.array([0 if self.form.complement else output for output in self.selected], np.int32)
+
+    @cached_property
+    def _sign(self) -> Float:
+        turned = self.form is not None and self.form.complement
+        return np.array([-1.0 if turned and output == 0 else 1.0 for output in self.selected])
 
     @property
     def possible(self) -> bool:
@@ -99,7 +97,7 @@ class LocalSums:
         return LeafMasks.of(self._program, self._layout, self.sums.base, len(self.axes), self._form).given
 
     @cached_property
-    def _moving(self) -> dict[str, NDArray[Any]]:
+    def _moving(self) -> dict[str, Array]:
         """The coded columns that move, their groups, and the codes of these groups' points."""
         layout, columns, groups, codes = self._layout, [], [], [np.zeros(0, np.int32)]
         for group, axis in enumerate(self.axes):
@@ -158,15 +156,13 @@ class LocalSums:
         for codes, packed in ((before, bits[1]), (after, bits[2])):
             layout.pack(codes, position, moving["moving"], packed)
         found = self._nothing()
-        finished = kernels.add_local_moves(
+        unless_stopped(kernels.add_local_moves(
             trees=self._trees, link=LINKS[self._form.kind], factor=self._form.factor, chosen=self._chosen, sign=self._sign,
             on_levels=levels, place_start=found.start[:-1], place=place, weight=_part(standing.weights, block),
             square=_part(standing.squares, block), segment=standing.segments[start:stop],
             own=bits[0], before=bits[1], after=bits[2], counts=found.counts,
             changes=found.changes.reshape(*found.counts.shape[:2], -1), stop=self.crew.stop,
-        )  # fmt: skip
-        if not finished:
-            raise Stopped
+        ))  # fmt: skip
         return n, found
 
 

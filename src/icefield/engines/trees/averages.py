@@ -20,8 +20,8 @@ from icefield.engines.trees.axes import EncodedAxis, GridRegions, Updates, find_
 from icefield.engines.trees.packed_rows import WORD, PackedRows, Workspace, aligned
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
 from icefield.progress import Progress
-from icefield.threads import PerThread, Stopped, ThreadCrew
-from icefield.typing import Float
+from icefield.threads import PerThread, ThreadCrew, unless_stopped
+from icefield.typing import Bytes, Float, Int64
 
 WORDS = 64  # of a mask when rows are packed and counted in one call, which the kernel knows beforehand
 SHORT = 2**33  # rows times nodes that are counted in a tenth of a second or so
@@ -39,45 +39,31 @@ class Counted:
     progress: Progress
 
     def programs(
-        self, groups: Sequence[tuple[int, ...]], mode: int, asked: NDArray[np.uint8] | None = None
+        self, groups: Sequence[tuple[int, ...]], mode: int, asked: Bytes | None = None
     ) -> Iterator[Program]:
         """The programs of all batches of trees, for groups of forest columns."""
-        group_of_column = group_columns(groups, self.sums.forest.n_columns)
-        for trees in batches(
-            self.sums,
-            len(groups),
-            mode,
-            words=self.rows.words,
-            threads=self.crew.threads,
-            segments=self.rows.n_segments,
-            memory=self.memory,
-        ):
-            yield Program.of(
-                Batch.of(self.sums, trees),
-                group_of_column,
-                len(groups),
-                mode,
-                asked=asked,
-            )
+        n_groups, group_of_column = len(groups), group_columns(groups, self.sums.forest.n_columns)
+        for trees in batches(self.sums, n_groups, mode, **self._room):
+            yield Program.of(Batch.of(self.sums, trees), group_of_column, n_groups, mode, asked=asked)
 
     def standing_programs(self) -> Iterator[Program]:
         """Those with which rows are counted at leaves when nothing is left open."""
-        return self.sums.standing_programs(
-            False,
-            words=self.rows.words,
-            threads=self.crew.threads,
-            segments=self.rows.n_segments,
-            memory=self.memory,
-        )
+        return self.sums.standing_programs(False, **self._room)
 
-    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
+    @property
+    def _room(self) -> dict[str, int]:
+        """What batches of trees leave room for."""
+        rows, threads = self.rows, self.crew.threads
+        return {"words": rows.words, "threads": threads, "segments": rows.n_segments, "memory": self.memory}
+
+    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> Int64:
         """Whole weights of the rows in every slot, by segment; `meanwhile` is done while threads count."""
         (found,) = self.counts_of_moves(program, meanwhile)
         return found
 
     def counts_of_moves(
         self, program: Program, meanwhile: Callable[[], object] | None = None
-    ) -> Iterator[NDArray[np.int64]]:
+    ) -> Iterator[Int64]:
         """The same for every way in which the rows move."""
         batch, rows = program.batch, self.rows
         plain = rows.are_alike(program.layout, program.has_lists)
@@ -102,7 +88,7 @@ class Counted:
         for counters in sum((m.counters for m in lent.made), np.zeros(shape, np.int64)):
             yield program.slots.counts(counters, rows.totals())
 
-    def shares(self, counts: NDArray[np.int64]) -> list[Float]:
+    def shares(self, counts: Int64) -> list[Float]:
         """Counts as shares of the weight: over all rows, then for each group."""
         totals, units = self.rows.totals(), self.rows.weights.units
         if self.rows.weights.values is None:
@@ -114,7 +100,7 @@ class Counted:
 
     @property
     def n_averages(self) -> int:
-        return 1 if self.rows.n_segments == 1 else self.rows.n_segments
+        return self.rows.n_segments
 
 
 class Counting:
@@ -132,12 +118,10 @@ class Counting:
         space.load(start, stop, here=self._buffers[0])
         for move, counters in enumerate(self.counters):
             space.move(move, start)
-            finished = kernels.count(
+            unless_stopped(kernels.count(
                 walk=self._walk, planes=space.planes, segments=space.segments, segment_of=space.segment_of,
                 weight_of=space.weight_of, counters=counters,
-            )  # fmt: skip
-            if not finished:
-                raise Stopped
+            ))  # fmt: skip
 
 
 class CountingMoves:
@@ -156,7 +140,7 @@ class CountingMoves:
         self._counters = np.zeros((program.n_counters, rows.n_moves), np.int64)
 
     @property
-    def counters(self) -> NDArray[np.int64]:
+    def counters(self) -> Int64:
         return self._counters.T[:, :, None].copy()
 
     def add(self, start: int, stop: int) -> None:
@@ -165,10 +149,9 @@ class CountingMoves:
         space.load(start, stop, here=self._buffers[0])
         for move, layer in enumerate(space.layers):
             space.move(move, start, layer)
-        if not kernels.count_moves(
-            walk=self._walk, bits=space.layers, moved=self._moved, counters=self._counters
-        ):
-            raise Stopped
+        unless_stopped(kernels.count_moves(
+            walk=self._walk, bits=space.layers, moved=self._moved, counters=self._counters,
+        ))  # fmt: skip
 
 
 class RowCounting:
@@ -186,17 +169,15 @@ class RowCounting:
         self._counters = np.zeros((program.n_counters, rows.n_moves), np.int64)
 
     @property
-    def counters(self) -> NDArray[np.int64]:
+    def counters(self) -> Int64:
         return self._counters.T[:, :, None].copy()
 
     def add(self, start: int, stop: int) -> None:
         """Add some rows' counts."""
         given = self._rows.at_once(self._layout, start, stop)
         here = self._rows.here(start, stop)
-        if not kernels.count_rows(
-            **given, here=here, walk=self._walk, bits=self._bits, counters=self._counters
-        ):
-            raise Stopped
+        bits, counters = self._bits, self._counters
+        unless_stopped(kernels.count_rows(**given, here=here, walk=self._walk, bits=bits, counters=counters))
 
 
 def summed(differences: Float, sizes: tuple[int, ...]) -> Float:

@@ -7,6 +7,7 @@ column, so that conditions on a number are runs of points; results are put back 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,23 +15,22 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.core.question import Axis
+from icefield.core.question import Axes, Axis
 from icefield.data.frame import NUMERIC_KINDS, Table
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import Layout, lay_out
 from icefield.engines.trees.packed_rows import WORD, bit_mask
 from icefield.engines.trees.program import Batch, Program
-from icefield.errors import EngineError, IcefieldError, statement
+from icefield.errors import EngineError, IcefieldError
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead, TreeModel
-from icefield.typing import Float
+from icefield.typing import Array, Bits, Float, Int32, Int64
 
 FEW_POINTS = 128  # of axes that are encoded side by side although they have not equally many
 
-Updates = tuple[NDArray[np.int64], NDArray[np.int32], Float]
+Updates = tuple[Int64, Int32, Float]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class EncodedAxis:
 
     columns: tuple[int, ...]
     matrix: Float
-    order: NDArray[np.int32]
+    order: Int32
 
     @property
     def size(self) -> int:
@@ -66,9 +66,9 @@ class EncodedAxis:
         return found
 
     @classmethod
-    def of_each(cls, model: TreeModel, table: Table, axes: Sequence[Axis]) -> list[EncodedAxis]:
+    def of_each(cls, model: TreeModel, table: Table, axes: Axes) -> list[EncodedAxis]:
         """Encode the grid vectors of several axes; those that decide different columns lie side by side in one matrix."""
-        columns = [axis_columns(model, axis) for axis in axes]
+        columns = [forest_columns(model, axis.columns) for axis in axes]
         encode = model.encode if isinstance(model.encode, EncodeOnce) else EncodeOnce(model)
         found = []
         # A column of the table may decide several of the forest.
@@ -104,12 +104,12 @@ class EncodedAxis:
         return self.columns, self.matrix.tobytes() + self.order.tobytes()
 
 
-def axis_columns(model: TreeModel, axis: Axis) -> tuple[int, ...]:
-    """The forest columns that an axis decides."""
-    return tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
+def forest_columns(model: TreeModel, names: Sequence[Any]) -> tuple[int, ...]:
+    """The forest columns that columns of the table decide."""
+    return tuple(sorted({j for name in names for j in model.drives.get(name, ())}))
 
 
-def _repeated_to(size: int, values: NDArray[Any]) -> NDArray[Any]:
+def _repeated_to(size: int, values: Array) -> Array:
     """Grid values, the last of them as often as it takes to have this many."""
     return values if len(values) == size else values[np.minimum(np.arange(size), len(values) - 1)]
 
@@ -181,15 +181,8 @@ def steps_of(model: TreeModel, table: Table) -> dict[Any, tuple[Float, Float]]:
     column, threshold, moved = column[first], threshold[first], np.add.reduceat(moved[used], first)
     inputs, start = np.unique(column, return_index=True)
     ends = np.append(start[1:], column.size)
-    driven: dict[int, list[Any]] = {}
-    for name, own in model.drives.items():
-        for input_ in own:
-            driven.setdefault(int(input_), []).append(name)
-    sole = {
-        name: int(own[0])
-        for name, own in model.drives.items()
-        if len(own) == 1 and len(driven[int(own[0])]) == 1
-    }
+    driven = Counter(input_ for own in model.drives.values() for input_ in own)
+    sole = {n: int(own[0]) for n, own in model.drives.items() if len(own) == 1 and driven[own[0]] == 1}
     known = {int(i): slice(int(a), int(b)) for i, a, b in zip(inputs, start, ends)}
     first_row = table.slice(0, 1)
     asked = {
@@ -248,23 +241,21 @@ def _last_rounded_left(steps: Float) -> Float:
     return last[np.isfinite(last)]
 
 
-def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> NDArray[np.int32]:
+def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> Int32:
     """The group each forest column moves with, -1 for none."""
     group_of_column = np.full(n_columns, -1, np.int32)
     for number, columns in enumerate(groups):
         for column in columns:
             if group_of_column[column] >= 0:
-                raise EngineError(
-                    statement(
-                        "The trees engine cannot move two features apart that decide the same input of the model.",
-                        "use engine='brute' for this question",
-                    )
+                raise EngineError.saying(
+                    "The trees engine cannot move two features apart that decide the same input of the model.",
+                    "use engine='brute' for this question",
                 )
             group_of_column[column] = number
     return group_of_column
 
 
-def flat_order(axes: Sequence[EncodedAxis]) -> NDArray[np.int32]:
+def flat_order(axes: Sequence[EncodedAxis]) -> Int32:
     """For each point of the sorted product grid, its place in the caller's."""
     place = np.zeros(1, np.int64)
     for axis in axes:
@@ -276,19 +267,19 @@ def flat_order(axes: Sequence[EncodedAxis]) -> NDArray[np.int32]:
 class GridRegions:
     """The regions of all children of splits on moving groups, for a list of axes."""
 
-    rank: NDArray[np.int32]  # by node
-    size: NDArray[np.int64]  # by axis, as are words and start
-    words: NDArray[np.int64]
-    start: NDArray[np.int64]
-    masks: NDArray[np.uint64]
+    rank: Int32  # by node
+    size: Int64  # by axis, as are words and start
+    words: Int64
+    start: Int64
+    masks: Bits
 
     @property
-    def first(self) -> NDArray[np.int64]:
+    def first(self) -> Int64:
         """The number of each axis's first region when all are counted, and last how many there are."""
         ends = np.append(self.start[1:], self.masks.size)
         return np.concatenate([[0], np.cumsum((ends - self.start) // self.words)]).astype(np.int64)
 
-    def on_paths(self, program: Program) -> NDArray[np.int64]:
+    def on_paths(self, program: Program) -> Int64:
         """The region of each entry of the program's paths, counted over all axes; group a moves axis a."""
         entries = int(program.path_start[-1])
         group = program.path_group[:entries]
@@ -347,7 +338,7 @@ def find_updates(program: Program, axes: Sequence[EncodedAxis]) -> Updates:
     return start, at, sign
 
 
-def _splits_by_group(program: Program) -> list[NDArray[np.int32]]:
+def _splits_by_group(program: Program) -> list[Int32]:
     """The splits on each moving group, in order."""
     batch = program.batch
     splits = np.flatnonzero(batch.node_left >= 0)
@@ -368,13 +359,13 @@ def every_condition_packed(batch: Batch) -> Layout:
     return lay_out(batch.forest, batch.conditions(), np.ones(batch.forest.condition_column.size, bool))
 
 
-def _bits_of_axes(layout: Layout, axes: Sequence[EncodedAxis]) -> list[NDArray[np.uint64]]:
+def _bits_of_axes(layout: Layout, axes: Sequence[EncodedAxis]) -> list[Bits]:
     """By axis, which grid points each condition on its columns sends left.
 
     Axes of as many words that move different columns share an array: a condition looks at one column only. What stands
     there beyond an axis's points means nothing.
     """
-    found: list[NDArray[np.uint64]] = [np.empty((0, 0), np.uint64)] * len(axes)
+    found: list[Bits] = [np.empty((0, 0), np.uint64)] * len(axes)
     for together in _side_by_side([-(-axis.size // WORD) for axis in axes], [axis.columns for axis in axes]):
         bits = _grid_bits(layout, [axes[a] for a in together])
         for a in together:
@@ -382,7 +373,7 @@ def _bits_of_axes(layout: Layout, axes: Sequence[EncodedAxis]) -> list[NDArray[n
     return found
 
 
-def coded_columns(layout: Layout, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def coded_columns(layout: Layout, columns: Sequence[int]) -> tuple[Int32, Int32]:
     """The coded columns of some columns of the forest; and, for a matrix of these alone, where in it each coded column is."""
     place = np.full(int(layout.column.max(initial=-1)) + 1, -1, np.int32)
     moving = np.array(columns, np.int64)
@@ -392,7 +383,7 @@ def coded_columns(layout: Layout, columns: Sequence[int]) -> tuple[NDArray[np.in
     return np.flatnonzero(column >= 0).astype(np.int32), column
 
 
-def _grid_bits(layout: Layout, axes: Sequence[EncodedAxis]) -> NDArray[np.uint64]:
+def _grid_bits(layout: Layout, axes: Sequence[EncodedAxis]) -> Bits:
     """Which grid points each condition on the axes' columns sends left; they have as many words and no common column."""
     size = max(axis.size for axis in axes)
     words = -(-size // WORD)

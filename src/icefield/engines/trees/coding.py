@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.forest.form import ZERO_THRESHOLD, Forest
-from icefield.typing import Float
+from icefield.typing import Bytes, Float, Int32, Int64, Positions
 
 BUCKETS = 1024
 TRIMMED = (0.0, 0.005, 0.02, 0.05)  # shares of a column's cuts left to its end buckets, at either end
@@ -28,12 +28,12 @@ class SearchTables:
     """Where a value lies among the sorted cuts of its column: a bucket's first cut, then a short search; by column."""
 
     cuts: Float  # of all columns, each followed by enough NaN
-    cut_start: NDArray[np.int64]
-    count: NDArray[np.int64]
+    cut_start: Int64
+    count: Int64
     low: Float
     scale: Float
-    bucket_start: NDArray[np.int32]
-    steps: NDArray[np.int32]
+    bucket_start: Int32
+    steps: Int32
 
     @classmethod
     def of(cls, cuts: list[Float]) -> SearchTables:
@@ -60,14 +60,14 @@ class Coding:
     values : ``(columns, codes)``, a value that routes as all values of a code do
     """
 
-    columns: NDArray[np.int32]
-    place: NDArray[np.int32]
+    columns: Int32
+    place: Int32
     values: Float
     search: SearchTables
     missing = CODES - 1
 
     @property
-    def count(self) -> NDArray[np.int64]:
+    def count(self) -> Int64:
         """How many cuts each column has."""
         return self.search.count
 
@@ -91,8 +91,8 @@ class Coding:
         return cls(columns.astype(np.int32), place, values, SearchTables.of(cuts))
 
     def code(
-        self, matrix: NDArray[np.float64] | NDArray[np.float32], column: NDArray[np.int32], own: slice,
-        codes: NDArray[np.uint8], first_row: int = 0,
+        self, matrix: Float | NDArray[np.float32], column: Int32, own: slice,
+        codes: Bytes, first_row: int = 0
     ) -> None:  # fmt: skip
         """Write the codes of some columns, which are in these columns of a matrix, from a row on."""
         search = self.search
@@ -103,7 +103,7 @@ class Coding:
         )  # fmt: skip
 
 
-def _cuts(forest: Forest, conditions: NDArray[np.intp]) -> Float:
+def _cuts(forest: Forest, conditions: Positions) -> Float:
     """Between which values no condition of a column tells two apart: each code ends at one."""
     is_set = forest.condition_set[conditions] >= 0
     parts = [forest.condition_threshold[conditions[~is_set]]]
@@ -119,7 +119,7 @@ def _cuts(forest: Forest, conditions: NDArray[np.intp]) -> Float:
 class CodedRows:
     """Rows as codes, ``(columns, rows)``, with as much of a `Table` as an engine needs of its rows."""
 
-    codes: NDArray[np.uint8]
+    codes: Bytes
     coding: Coding
 
     @property
@@ -127,7 +127,7 @@ class CodedRows:
         return self.codes.shape[1]
 
     @property
-    def by_row(self) -> NDArray[np.uint8]:
+    def by_row(self) -> Bytes:
         return self.codes.T
 
     @property
@@ -141,18 +141,16 @@ class CodedRows:
     def slice(self, start: int, stop: int) -> CodedRows:
         return CodedRows(self.codes[:, start:stop], self.coding)
 
-    def take(self, positions: NDArray[np.intp]) -> CodedRows:
+    def take(self, positions: Positions) -> CodedRows:
         return CodedRows(np.take(self.codes, positions, axis=1), self.coding)
 
 
-def starts(counts: NDArray[np.int64] | Sequence[int]) -> NDArray[np.int64]:
+def starts(counts: Int64 | Sequence[int]) -> Int64:
     """Where each of some runs begins, and the last ends."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def _buckets(
-    cuts: list[NDArray[np.float64]], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
+def _buckets(cuts: list[Float], counts: Int64) -> tuple[Float, Float, Int32]:
     """Where each column's buckets begin, buckets per unit, and how many cuts lie below each.
 
     A few far cuts would leave nearly all others in one bucket. So the range is tried with more
@@ -177,9 +175,7 @@ def _buckets(
     return best_low, best_scale, best_start
 
 
-def _bucket_range(
-    cuts: list[NDArray[np.float64]], trimmed: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _bucket_range(cuts: list[Float], trimmed: float) -> tuple[Float, Float]:
     """Begin and buckets per unit for the finite cuts less a share at either end (0: one bucket)."""
     low, scale = np.zeros(len(cuts)), np.zeros(len(cuts))
     for v, column_cuts in enumerate(cuts):

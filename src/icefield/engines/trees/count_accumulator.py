@@ -13,23 +13,22 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.engine import Context
-from icefield.core.question import Answer, Moments, Question, QuestionAccumulator
+from icefield.core.question import Answer, Moments, Moving, Question, QuestionAccumulator
 from icefield.core.rows import Block, State
 from icefield.core.weight_totals import WeightTotals
 from icefield.engines.trees.averages import Counted, Counting, averages_of
-from icefield.engines.trees.axes import EncodedAxis
+from icefield.engines.trees.axes import EncodedAxis, forest_columns
 from icefield.engines.trees.engine import BLOCK, TreesEngine
 from icefield.engines.trees.packed_rows import MOST_POSITIONS, NO_WEIGHT, WORD, PackedRows, WholeWeights
 from icefield.engines.trees.program import Program
 from icefield.progress import Progress
-from icefield.threads import PerThread, ThreadCrew, available_processors
-from icefield.typing import Float
+from icefield.threads import PerThread, ThreadCrew
+from icefield.typing import Float, Int64, Positions
 
 
-def whole_weights(totals: WeightTotals, weights: Float, codes: NDArray[np.intp] | None) -> WholeWeights:
+def whole_weights(totals: WeightTotals, weights: Float, codes: Positions | None) -> WholeWeights:
     """Some rows' weights as whole numbers, in units that all parts of the rows share."""
     segment, some = totals.segments(codes, len(weights)), totals.totals > 0
     shift = np.where(some, 61 - np.frexp(totals.totals)[1], 0).astype(np.int64)
@@ -65,7 +64,7 @@ class _PartRows(PackedRows):
             self.weights = whole_weights(self._totals, sample.weights, sample.codes)
         self.counted += super().totals()
 
-    def totals(self) -> NDArray[np.int64]:
+    def totals(self) -> Int64:
         return self.counted
 
 
@@ -73,31 +72,24 @@ class _PartRows(PackedRows):
 class _Replayed(Counted):
     """Stands in for counting: shows each program once to `counts_of` and takes what that gives."""
 
-    counts_of: Callable[[Program], NDArray[np.int64]]
+    counts_of: Callable[[Program], Int64]
 
-    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
+    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> Int64:
         if meanwhile is not None:
             meanwhile()
         return self.counts_of(program)
 
 
 class CountAccumulator(QuestionAccumulator):
-    """Counts of rows at leaves, from which averages derive whatever the grids.
+    """Counts of rows at leaves, from which averages derive whatever the grids; the engine's scale is additive.
 
-    Parameters
-    ----------
-    engine : the exact engine, on an additive scale
-    moving : for each question the columns of each of its axes
-    context : the rows, and what may be used
+    `moving` are, for each question, the columns of each of its axes.
     """
 
     title = "walking the trees"
 
-    def __init__(
-        self, engine: TreesEngine, moving: Sequence[Sequence[Sequence[Any]]], context: Context
-    ) -> None:
+    def __init__(self, engine: TreesEngine, moving: Moving, context: Context) -> None:
         self._engine, self._resources, self._moving = engine, context.resources, moving
-        self._threads = context.resources.threads or available_processors()
         n_groups, known = context.rows.n_groups, context.rows.weight_totals
         self._head = context.rows.head.take(np.zeros(1, np.intp))
         self._rows = _PartRows(engine, n_groups, known)
@@ -105,20 +97,19 @@ class CountAccumulator(QuestionAccumulator):
         self._totals = WeightTotals(n_groups + 1) if known is None else known
         self._programs: list[Program] = []
 
-        def laid_out(program: Program) -> NDArray[np.int64]:
+        def laid_out(program: Program) -> Int64:
             self._programs.append(program)
             return np.zeros((program.slots.n, self._rows.n_segments), np.int64)
 
         # Nothing is counted yet: it only shows which programs there will be, and these depend on no grid.
         somewhere = np.asarray(engine.model.encode(self._head), np.float64)
         self._averages([[self._anywhere(names, somewhere) for names in axes] for axes in moving], laid_out)
-        shape = self._rows.n_segments
-        self.counters = [np.zeros((p.n_counters, shape), np.int64) for p in self._programs]
+        n_segments = self._rows.n_segments
+        self.counters = [np.zeros((p.n_counters, n_segments), np.int64) for p in self._programs]
 
     def _anywhere(self, names: Sequence[Any], row: Float) -> EncodedAxis:
         """An axis of one point, which stands for any grid of these columns."""
-        drives = self._engine.model.drives
-        return EncodedAxis.of_matrix(tuple(sorted({j for name in names for j in drives.get(name, ())})), row)
+        return EncodedAxis.of_matrix(forest_columns(self._engine.model, names), row)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -136,11 +127,11 @@ class CountAccumulator(QuestionAccumulator):
         return [[next(found) for _ in q.axes] for q in questions]
 
     def _averages(
-        self, axes: list[list[EncodedAxis]], counts_of: Callable[[Program], NDArray[np.int64]]
+        self, axes: list[list[EncodedAxis]], counts_of: Callable[[Program], Int64]
     ) -> list[list[Float]]:
         engine, rows = self._engine, self._rows
         counted = _Replayed(
-            engine.sums, rows, ThreadCrew(self._threads), self._resources.memory, Progress("", 1), counts_of
+            engine.sums, rows, self._resources.crew(), self._resources.memory, Progress("", 1), counts_of
         )
         return averages_of(counted, axes)
 
@@ -155,8 +146,7 @@ class CountAccumulator(QuestionAccumulator):
                 with lent.borrowed() as mine:
                     mine.add(*block)
 
-            for _ in threads.map(work, self._rows.blocks):
-                pass
+            threads.each(work, self._rows.blocks)
             for mine in lent.made:
                 counters += mine.counters[0]
 
@@ -164,7 +154,7 @@ class CountAccumulator(QuestionAccumulator):
         axes = self._encoded(questions)
         known = iter(zip(self._programs, self.counters))
 
-        def resolved(_: Program) -> NDArray[np.int64]:
+        def resolved(_: Program) -> Int64:
             program, counters = next(known)
             return program.slots.counts(counters, self._rows.totals())
 
@@ -175,13 +165,10 @@ class CountAccumulator(QuestionAccumulator):
 
         def moments(mean: Float, segment: Any) -> Moments:
             weight = float(of.totals[segment].sum())
-            none = np.zeros_like(mean) if weight == 0.0 else mean
-            return Moments(
-                int(of.counts[segment].sum()),
-                weight,
-                float(of.squares[segment].sum()) if weight else 0.0,
-                none,
-            )
+            count = int(of.counts[segment].sum())
+            if weight == 0.0:
+                return Moments(count, 0.0, 0.0, np.zeros_like(mean))
+            return Moments(count, weight, float(of.squares[segment].sum()), mean)
 
         groups = range(self._rows.n_segments - 1)
         return moments(averages[0], slice(None)), tuple(moments(averages[g + 1], g) for g in groups)

@@ -6,37 +6,25 @@ the next block. Trees come in batches within the memory budget; a block visits a
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.rows import Block
-from icefield.engines.trees.axes import EncodedAxis, Updates, find_updates, flat_order, group_columns
+from icefield.engines.trees.axes import EncodedAxis, find_updates, flat_order, group_columns
 from icefield.engines.trees.packed_rows import WORD, PackedRows
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
-from icefield.threads import Stopped, ThreadCrew
-from icefield.typing import Float
+from icefield.threads import ThreadCrew, unless_stopped
+from icefield.typing import Float, Positions
 
 Result = TypeVar("Result")
 TABLE_BYTES = 2**20
 MOST_ROWS = 4096
-
-
-@dataclass(frozen=True)
-class CurvesPart:
-    """A batch's program with its leaves and their updates."""
-
-    program: Program
-    updates: Updates
-    leaves: kernels.Leaves
 
 
 def _unpacked(walk: Callable[..., Float], task: tuple[Any, ...]) -> Float:
@@ -66,11 +54,8 @@ class ForestCurves:
         self.block = int(min(max(fitting, WORD), MOST_ROWS))
         self._groups = [a.columns for a in axes] or [opened]
         self._group_of_column = group_columns(self._groups, sums.forest.n_columns)
-        self._batches = list(
-            batches(
-                sums, len(axes), JOINT, words=self.block // WORD, threads=crew.threads, segments=1, memory=memory
-            )
-        )  # fmt: skip
+        room = {"words": self.block // WORD, "threads": crew.threads, "segments": 1, "memory": memory}
+        self._batches = list(batches(sums, len(axes), JOINT, **room))
 
     def reduced(
         self, sample: Block, reduce: Callable[[int, int, Float], Result]
@@ -81,7 +66,7 @@ class ForestCurves:
         """
         rows = PackedRows(self.model, Block(sample.table), self.block)
         if len(self._batches) == 1:
-            walk = self._walk(rows, self._part(self._batches[0]))
+            walk = self._walk(rows, self._batches[0])
 
             def at_once(block: tuple[int, int]) -> tuple[int, int, Result]:
                 differences = walk(block, self._table())
@@ -101,34 +86,27 @@ class ForestCurves:
             chosen = rows.blocks[first : first + many]
             tables = [self._table() for _ in chosen]
             for trees in self._batches:
-                walk = self._walk(rows, self._part(trees))
-                deque(self.crew.map(partial(_unpacked, walk), zip(chosen, tables)), maxlen=0)
+                walk = self._walk(rows, trees)
+                self.crew.each(partial(_unpacked, walk), zip(chosen, tables))
             yield from self.crew.map(finished, zip(chosen, tables))
-
-    def _part(self, trees: NDArray[np.intp]) -> CurvesPart:
-        batch = Batch.of(self.sums, trees)
-        program = Program.of(batch, self._group_of_column, len(self._groups), JOINT, scatter=True)
-        leaves = program.leaf_node.size
-        updates = (np.arange(leaves + 1, dtype=np.int64), np.zeros(leaves, np.int32), np.ones(leaves))
-        if self.axes:
-            updates = find_updates(program, self.axes)
-        return CurvesPart(program, updates, program.leaves)
 
     def _table(self) -> Float:
         return np.zeros((len(self.sums.outputs), self.size, self.block))
 
-    def _walk(self, rows: PackedRows, part: CurvesPart) -> Callable[[tuple[int, int], Float], Float]:
-        """A function that adds a part's trees to a block's differences."""
-        visits = Visits(part.program, rows, self.crew)
-        start, at, sign = part.updates
+    def _walk(self, rows: PackedRows, trees: Positions) -> Callable[[tuple[int, int], Float], Float]:
+        """A function that adds a batch of trees to a block's differences."""
+        batch = Batch.of(self.sums, trees)
+        program = Program.of(batch, self._group_of_column, len(self._groups), JOINT, scatter=True)
+        visits, leaves, n = Visits(program, rows, self.crew), program.leaves, program.leaf_node.size
+        start, at, sign = np.arange(n + 1, dtype=np.int64), np.zeros(n, np.int32), np.ones(n)
+        if self.axes:
+            start, at, sign = find_updates(program, self.axes)
 
         def add(differences: Float, walk: Walk) -> Float:
-            finished = kernels.add_leaves(
-                walk=walk, leaves=part.leaves, update_start=start, update_at=at, update_sign=sign,
+            unless_stopped(kernels.add_leaves(
+                walk=walk, leaves=leaves, update_start=start, update_at=at, update_sign=sign,
                 differences=differences,
-            )  # fmt: skip
-            if not finished:
-                raise Stopped
+            ))  # fmt: skip
             return differences
 
         return lambda block, differences: visits.over(block, partial(add, differences))

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.data.code_counts import row_bits
 from icefield.engines.trees.coding import CodedRows, Coding
 from icefield.engines.trees.layout import KeptCodes, Layout
 from icefield.forest.encode import Encoder
-from icefield.threads import ThreadCrew, available_processors
-from icefield.typing import Float
+from icefield.typing import Array, Bits, Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.question import Resources
@@ -28,16 +26,12 @@ if TYPE_CHECKING:
     from icefield.data.frame import Table
     from icefield.forest.tree_model import TreeModel
 
-KEPT_SHARE = (
-    4  # matrices of up to this part of the memory budget are kept; codes, where three such parts hold them
-)
+# Matrices of up to this part of the memory budget are kept; codes, where three such parts hold them.
+KEPT_SHARE = 4
 FEW_VALUES = 2**20  # of a table that is kept as numbers: making codes would take longer than they save
 ROWS_AT_ONCE = 2048  # of a matrix that is made of a table to be coded
 MOST_KEPT_CODES = 2**21  # of 32 bits, of one layout
-LEAST_CODED, MOST_CODED_AGAIN = (
-    4096,
-    2**24,
-)  # rows that are worth it, and values that take little room and time
+LEAST_CODED, MOST_CODED_AGAIN = 4096, 2**24  # rows that are worth it; values that take little room and time
 LEAST_FILTERED = 16  # rows are counted where they lie if they are at least this part of all
 
 
@@ -45,7 +39,7 @@ LEAST_FILTERED = 16  # rows are counted where they lie if they are at least this
 class EncodedRows:
     """Rows that are encoded already, of float64 or float32, with as much of a `Table` as an engine needs of its rows."""
 
-    matrix: NDArray[Any]
+    matrix: Array
 
     @property
     def n_rows(self) -> int:
@@ -64,7 +58,7 @@ class EncodedRows:
     def slice(self, start: int, stop: int) -> EncodedRows:
         return EncodedRows(self.matrix[start:stop])
 
-    def take(self, positions: NDArray[np.intp]) -> EncodedRows:
+    def take(self, positions: Positions) -> EncodedRows:
         by_column = abs(self.matrix.strides[0]) < abs(self.matrix.strides[1])
         if by_column:
             return EncodedRows(np.take(self.matrix.T, positions, axis=1).T)
@@ -76,10 +70,10 @@ class FilteredRows:
     """Some of the rows that are kept, in their order: counting takes them where they lie, by a bit each; others get a copy."""
 
     whole: EncodedRows | CodedRows
-    positions: NDArray[np.intp]
+    positions: Positions
 
     @classmethod
-    def of(cls, whole: EncodedRows | CodedRows, positions: NDArray[np.intp]) -> FilteredRows | None:
+    def of(cls, whole: EncodedRows | CodedRows, positions: Positions) -> FilteredRows | None:
         """A filter that keeps rows in their order, each once, and enough of them; else None."""
         is_large = len(positions) * LEAST_FILTERED >= whole.n_rows
         in_order = is_large and bool((positions[1:] > positions[:-1]).all()) and positions[0] >= 0
@@ -90,7 +84,7 @@ class FilteredRows:
         return len(self.positions)
 
     @cached_property
-    def here(self) -> NDArray[np.uint64]:
+    def here(self) -> Bits:
         """One bit for each row of the whole."""
         kept = np.zeros(self.whole.n_rows, bool)
         kept[self.positions] = True
@@ -103,11 +97,11 @@ class FilteredRows:
     def slice(self, start: int, stop: int) -> EncodedRows | CodedRows:
         return self.taken.slice(start, stop)
 
-    def take(self, positions: NDArray[np.intp]) -> EncodedRows | CodedRows:
+    def take(self, positions: Positions) -> EncodedRows | CodedRows:
         return self.whole.take(self.positions[positions])
 
 
-def stored_rows(model: TreeModel, table: Any) -> NDArray[Any] | CodedRows:
+def stored_rows(model: TreeModel, table: Any) -> Array | CodedRows:
     """Rows as layouts read them: a matrix of float64 or float32, or codes."""
     if isinstance(table, FilteredRows):
         table = table.taken
@@ -133,15 +127,13 @@ class EncodeOnce:
             return np.asarray(table.matrix, np.float64)
         return np.asarray(self._encode(table), np.float64)
 
-    def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float:
+    def points(self, table: Table, points: Mapping[Any, Array]) -> Float:
         """Any one row of the table at each of some points, whose values its moving columns take."""
         table = table if table.origin is None else table.origin[0]  # taken rows need not be looked at
         found = self._encode.points(table, points) if isinstance(self._encode, Encoder) else None
         return self(table.take(np.zeros(1, np.intp)).crossed(points)) if found is None else found
 
-    def moved(
-        self, table: Table, points: Mapping[Any, NDArray[Any]], columns: Sequence[int]
-    ) -> Iterator[Float]:
+    def moved(self, table: Table, points: Mapping[Any, Array], columns: Sequence[int]) -> Iterator[Float]:
         """Some forest columns at each of these points, which decide them."""
         encode = self._encode
         if not isinstance(encode, Encoder) or table.library == "sparse":
@@ -188,9 +180,8 @@ class EncodeOnce:
             coding.code(matrix, coding.columns, slice(None), codes, start)
 
         tasks = range(coding.columns.size) if by_column else range(0, table.n_rows, ROWS_AT_ONCE)
-        with ThreadCrew(resources.threads or available_processors()) as crew, crew:
-            for _ in crew.map(column if by_column else rows, tasks):
-                pass
+        with resources.crew() as crew, crew:
+            crew.each(column if by_column else rows, tasks)
         return CodedRows(codes, coding)
 
     def moving(self, sample: Block, resources: Resources) -> Block:

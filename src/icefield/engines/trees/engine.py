@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.engine import Offer, TreeReading
-from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
+from icefield.core.question import Answer, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.engines.brute.engine import check_fits, lane_quantiles
 from icefield.engines.trees.axes import EncodedAxis, last_values_left, steps_of
@@ -25,17 +24,17 @@ from icefield.engines.trees.program import TreeSums
 from icefield.forest.form import validate
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import ThreadCrew, available_processors
-from icefield.typing import Float
+from icefield.typing import Float, Mask, Positions
 
 if TYPE_CHECKING:
     from icefield.core.engine import Context
     from icefield.core.placement import Placement, PlaceSums
-    from icefield.core.question import QuestionAccumulator
+    from icefield.core.question import Axes, Axis, ColumnSets, Moves, Moving, QuestionAccumulator
     from icefield.core.step_extremes import StepExtremes
     from icefield.data.frame import Table
+    from icefield.engines.trees.averages import Counted
     from icefield.engines.trees.linked_scale import LinkedScale
-
+    from icefield.threads import ThreadCrew
 
 BLOCK = 8192  # rows a mask holds when counting
 MOST_GROUPS = 512  # of rows, in one walk
@@ -50,6 +49,16 @@ def offer(reading: TreeReading) -> Offer:
         return Offer(None, reading.reason)
     engine = TreesEngine(trees, tree_scale(model, trees), model.selected)
     return Offer(engine, f"exact, from the {trees.source} trees", trees)
+
+
+@dataclass(frozen=True)
+class Walking:
+    """The rows of a walk over the trees, and what it may use."""
+
+    sample: Block
+    memory: int
+    crew: ThreadCrew
+    progress: Progress
 
 
 class TreesEngine:
@@ -83,9 +92,7 @@ class TreesEngine:
     def parts(self) -> dict[str, object]:
         return {"tree model": self.model}
 
-    def accumulator(
-        self, moving: Sequence[Sequence[Sequence[Any]]], context: Context
-    ) -> QuestionAccumulator | None:
+    def accumulator(self, moving: Moving, context: Context) -> QuestionAccumulator | None:
         """Counts, where the scale is additive: averages on any grid derive from them."""
         if not self.additive:
             return None
@@ -130,29 +137,26 @@ class TreesEngine:
         sample = self.encoder.sample(sample, resources, to_count=all(map(self._by_counts, questions)))
         work = sample.n_rows * self.sums.trees.size * len(questions)
         answers: list[Answer | None] = [None] * len(questions)
-        with (
-            Progress("walking the trees", total=work) as progress,
-            ThreadCrew(resources.threads or available_processors()) as crew,
-            crew,
-        ):
+        with Progress("walking the trees", total=work) as progress, resources.crew() as crew, crew:
+            walking = Walking(sample, resources.memory, crew, progress)
             counted = [i for i, q in enumerate(questions) if self._by_counts(q)]
-            averages = self._averages([encoded[i] for i in counted], sample, resources, crew, progress)
+            averages = self._averages([encoded[i] for i in counted], walking)
             for i, values in zip(counted, averages):
                 answers[i] = Answer(*_without_spread(values, sample))
             shared = self._shared(questions)
             if shared is not None:
-                for i, linked in shared.answers(questions, encoded, sample, resources, crew, progress):
+                for i, linked in shared.answers(questions, encoded, walking):
                     answers[i] = linked
             for i, question in enumerate(questions):
                 answer = answers[i]
                 if answer is None and _keeps_every_prediction(question, sample):
-                    answer = self._predictions(question, sample, resources, crew)
+                    answer = self._predictions(question, walking)
                 if answer is None and not question.averaged:
                     answer = Answer(*self._no_moments(question, sample))
                 if answer is None:
-                    answer = self._by_curves(question, encoded[i], sample, resources, crew, progress)
+                    answer = self._by_curves(question, encoded[i], walking)
                 if question.rows is not None and answer.curves is None:
-                    answer.curves = self._kept(question.rows, encoded[i], sample, resources, crew)
+                    answer.curves = self._kept(question.rows, encoded[i], walking)
                 answers[i] = answer
         return [a for a in answers if a is not None]
 
@@ -184,14 +188,9 @@ class TreesEngine:
         empty = Moments.empty((len(self.selected), *question.shape), question.spread)
         return empty, (empty,) * sample.n_groups
 
-    def own_averages(
-        self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
-    ) -> Generator[Float] | None:
-        """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each.
-
-        None where that is not possible for all rows at once: the scale is not additive over the
-        trees and the rows are not few, or their places among the thresholds would not fit the budget.
-        """
+    def own_averages(self, sets: ColumnSets, sample: Block, resources: Resources) -> Generator[Float] | None:
+        """As `Engine` says; None where the scale is not additive over the trees and the rows are not few, or their places
+        among the thresholds would not fit the budget."""
         from icefield.engines.trees.h_statistic import AveragesAtRows
 
         if not self.additive:
@@ -201,28 +200,18 @@ class TreesEngine:
         sample = self.encoder.sample(Block(sample.table, sample.weights), resources)
         return self._own_averages(sets, sample, resources)
 
-    def _own_averages(
-        self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
-    ) -> Generator[Float]:
+    def _own_averages(self, sets: ColumnSets, sample: Block, resources: Resources) -> Generator[Float]:
         from icefield.engines.trees.averages import Counted
         from icefield.engines.trees.h_statistic import AveragesAtRows
 
-        with (
-            Progress("walking the trees", total=sample.n_rows * self.sums.trees.size) as progress,
-            ThreadCrew(resources.threads or available_processors()) as crew,
-            crew,
-        ):
+        work = sample.n_rows * self.sums.trees.size
+        with Progress("walking the trees", total=work) as progress, resources.crew() as crew, crew:
             rows = PackedRows(self.model, sample, BLOCK)
             counted = Counted(self.sums, rows, crew, resources.memory, progress)
             yield from AveragesAtRows(self.model, counted).averages(sets)
 
-    def moved_means(
-        self, moves: Sequence[Sequence[Axis]], sample: Block, resources: Resources
-    ) -> list[list[Moments]] | None:
-        """Mean predictions ``(outputs,)`` after each of some moves, over all rows and then by group.
-
-        None where there are too many groups for one walk, or no room to keep the rows as the forest sees them.
-        """
+    def moved_means(self, moves: Moves, sample: Block, resources: Resources) -> list[list[Moments]] | None:
+        """As `Engine` says; None where there are too many groups for one walk, or no room to keep the rows as the forest sees them."""
         rows = self._to_move(sample, resources)
         if rows is None or sample.n_groups > MOST_GROUPS:
             return None
@@ -230,37 +219,28 @@ class TreesEngine:
         unmoved = self._unmoved.get(sample.table)
         if unmoved is not None and (unmoved[0] is not sample.weights or unmoved[1] is not sample.codes):
             unmoved = None
-        with (
-            Progress(
-                "walking the trees", total=sample.n_rows * self.sums.trees.size * len(moves)
-            ) as progress,
-            ThreadCrew(resources.threads or available_processors()) as crew,
-            crew,
-        ):
+        work = sample.n_rows * self.sums.trees.size * len(moves)
+        with Progress("walking the trees", total=work) as progress, resources.crew() as crew, crew:
+            walking = Walking(rows, resources.memory, crew, progress)
             if len(moving) < len(moves) and unmoved is None:
-                (own,) = self._means(rows, None, resources, crew, progress)
+                (own,) = self._means(None, walking)
                 unmoved = self._unmoved[sample.table] = (sample.weights, sample.codes, own)
             found: Iterator[list[Moments]] = iter(())
             if moving:
                 moved = self._moved(moving, sample, rows)
-                found = iter(self._means(rows, moved, resources, crew, progress))
+                found = iter(self._means(moved, walking))
         kept = [] if unmoved is None else unmoved[2]
         return [next(found) if axes else kept for axes in moves]
 
-    def moved_predictions(
-        self, moves: Sequence[Sequence[Axis]], table: Table, resources: Resources
-    ) -> Float | None:
-        """Every row's prediction after each of some moves, ``(moves, rows, outputs)``.
-
-        None where there is no room to keep the rows as the forest sees them.
-        """
+    def moved_predictions(self, moves: Moves, table: Table, resources: Resources) -> Float | None:
+        """As `Engine` says; None where there is no room to keep the rows as the forest sees them."""
         from icefield.engines.trees.predictions import raw_predictions
 
         sample = Block(table)
         rows = self._to_move(sample, resources)
         if rows is None:
             return None
-        with ThreadCrew(resources.threads or available_processors()) as crew, crew:
+        with resources.crew() as crew, crew:
             moved = self._moved(moves, sample, rows)
             raw = raw_predictions(self.model, self.sums, rows, crew, resources.memory, moved)
         return raw if self.additive else np.stack([self._link(one) for one in raw])
@@ -270,40 +250,29 @@ class TreesEngine:
         rows = self.encoder.moving(sample, resources)
         return None if not sample.n_rows or rows.table is sample.table else rows
 
-    def _moved(self, moves: Sequence[Sequence[Axis]], sample: Block, rows: Block) -> Moved:
+    def _moved(self, moves: Moves, sample: Block, rows: Block) -> Moved:
         return moved_columns(self.model, self.encoder, sample.table, cast(Any, rows.table), moves)
 
-    def _means(
-        self, sample: Block, moved: Moved | None, resources: Resources, crew: ThreadCrew, progress: Progress
-    ) -> list[list[Moments]]:
+    def _means(self, moved: Moved | None, walking: Walking) -> list[list[Moments]]:
         """Mean predictions for every way in which rows move: over all rows, then by group."""
-        from icefield.engines.trees.averages import Counted, moved_averages
+        from icefield.engines.trees.averages import moved_averages
         from icefield.engines.trees.predictions import raw_predictions
 
+        sample = walking.sample
         if self.additive:
-            block = min(BLOCK, MOST_POSITIONS - WORD * (sample.n_groups + 2))
-            rows = PackedRows(self.model, sample, block, moved)
-            averages = moved_averages(Counted(self.sums, rows, crew, resources.memory, progress))
+            averages = moved_averages(self._counted(walking, moved))
             return [[total, *groups] for total, groups in (_without_spread(one, sample) for one in averages)]
-        raw = raw_predictions(self.model, self.sums, sample, crew, resources.memory, moved)
+        raw = raw_predictions(self.model, self.sums, sample, walking.crew, walking.memory, moved)
         return [block_moments(self._link(one), sample, 0, sample.n_rows, False) for one in raw]
 
     def differences(
-        self,
-        axes: Sequence[Axis],
-        table: Table,
-        rows: NDArray[np.intp],
-        steps: Sequence[NDArray[np.intp]],
-        resources: Resources,
+        self, axes: Axes, table: Table, rows: Positions, steps: Sequence[Positions], resources: Resources
     ) -> Float:
-        """Mixed differences ``(rows, outputs)`` of the predictions of rows, each across steps of its own.
-
-        A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
-        """
+        """As `Engine` says."""
         from icefield.engines.trees.ale_differences import StepDifferences
 
         encoded = tuple(EncodedAxis.of(self.model, table, axis) for axis in axes)
-        with ThreadCrew(resources.threads or available_processors()) as crew, crew:
+        with resources.crew() as crew, crew:
             link = None if self.additive else self._link
             moves = StepDifferences(self.model, self.sums, encoded, link, crew, resources.memory)
             return moves.differences(self.encoder.kept(table, resources), rows, np.array(steps, np.int32))
@@ -316,7 +285,7 @@ class TreesEngine:
             return None
         encoded = EncodedAxis.of_each(self.model, standing.table, standing.axes)
         form = None if self._linked is None else self._linked.form
-        with ThreadCrew(resources.threads or available_processors()) as crew, crew:
+        with resources.crew() as crew, crew:
             moves = LocalSums(self.model, self.sums, self.selected, form, encoded, standing, crew)
             if not moves.possible or not moves.fits(resources.memory):
                 return None
@@ -326,7 +295,7 @@ class TreesEngine:
                 return None
 
     def step_extremes(
-        self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
+        self, axes: Axes, numbers: Sequence[int], block: Block, resources: Resources
     ) -> Generator[StepExtremes] | None:
         """How every row's curve steps along each axis, from one walk; None where the masks are too many or the link is unknown."""
         form = LinkForm("identity")
@@ -338,23 +307,13 @@ class TreesEngine:
         columns = [column for axis in encoded for column in axis.columns]
         if len(set(columns)) != len(columns):
             return None
-        return self._step_extremes(encoded, numbers, form, block, resources)
-
-    def _step_extremes(
-        self,
-        axes: Sequence[EncodedAxis],
-        numbers: Sequence[int],
-        form: LinkForm,
-        block: Block,
-        resources: Resources,
-    ) -> Generator[StepExtremes] | None:
         from icefield.engines.trees.step_audit import StepAudit
 
         selected = range(len(self.selected)) if self.additive else self.selected
         sample = self.encoder.sample(Block(block.table), resources)
-        crew = ThreadCrew(resources.threads or available_processors())
+        crew = resources.crew()
         progress = Progress("auditing rows", total=sample.n_rows * self.sums.trees.size)
-        audit = StepAudit(self.model, self.sums, axes, numbers, form, selected, crew, progress)
+        audit = StepAudit(self.model, self.sums, encoded, numbers, form, selected, crew, progress)
         if not audit.possible:
             return None
 
@@ -369,42 +328,33 @@ class TreesEngine:
 
     # --- averages --------------------------------------------------------------------------------
 
-    def _averages(
-        self,
-        questions: list[list[EncodedAxis]],
-        sample: Block,
-        resources: Resources,
-        crew: ThreadCrew,
-        progress: Progress,
-    ) -> list[list[Float]]:
+    def _averages(self, questions: list[list[EncodedAxis]], walking: Walking) -> list[list[Float]]:
         """For each question the averages over all rows, then for each group of rows."""
         if not questions:
             return []
-        from icefield.engines.trees.averages import Counted, averages_of
+        from icefield.engines.trees.averages import averages_of
 
-        if sample.n_groups > MOST_GROUPS:
-            return self._many_groups(questions, sample, resources, crew, progress)
-        block = min(BLOCK, MOST_POSITIONS - WORD * (sample.n_groups + 2))
-        rows = PackedRows(self.model, sample, block)
-        return averages_of(Counted(self.sums, rows, crew, resources.memory, progress), questions)
+        if walking.sample.n_groups > MOST_GROUPS:
+            return self._many_groups(questions, walking)
+        return averages_of(self._counted(walking), questions)
 
-    def _many_groups(
-        self,
-        questions: list[list[EncodedAxis]],
-        sample: Block,
-        resources: Resources,
-        crew: ThreadCrew,
-        progress: Progress,
-    ) -> list[list[Float]]:
+    def _counted(self, walking: Walking, moved: Moved | None = None) -> Counted:
+        from icefield.engines.trees.averages import Counted
+
+        block = min(BLOCK, MOST_POSITIONS - WORD * (walking.sample.n_groups + 2))
+        rows = PackedRows(self.model, walking.sample, block, moved)
+        return Counted(self.sums, rows, walking.crew, walking.memory, walking.progress)
+
+    def _many_groups(self, questions: list[list[EncodedAxis]], walking: Walking) -> list[list[Float]]:
         found: list[list[Float]] = [[] for _ in questions]
-        codes = sample.codes
+        sample, codes = walking.sample, walking.sample.codes
         for first in range(0, sample.n_groups, MOST_GROUPS):
             n = min(MOST_GROUPS, sample.n_groups - first)
-            inside = (
-                None if codes is None else np.where((codes >= first) & (codes < first + n), codes - first, -1)
-            )
-            part = Block(sample.table, sample.weights, inside, n)
-            for number, values in enumerate(self._averages(questions, part, resources, crew, progress)):
+            inside = codes
+            if codes is not None:
+                inside = np.where((codes >= first) & (codes < first + n), codes - first, -1)
+            part = replace(walking, sample=Block(sample.table, sample.weights, inside, n))
+            for number, values in enumerate(self._averages(questions, part)):
                 found[number] += values[1:] if found[number] else values
         return found
 
@@ -412,52 +362,35 @@ class TreesEngine:
 
     def _response(self, raw: Float) -> Float:
         """Raw values ``(rows, grid, outputs)`` on the asked scale, as ``(rows, outputs, grid)``."""
-        if self.additive:
-            return raw.transpose(0, 2, 1)
-        return self._link(raw).transpose(0, 2, 1)
+        return (raw if self.additive else self._link(raw)).transpose(0, 2, 1)
 
-    def _by_curves(
-        self,
-        question: Question,
-        axes: list[EncodedAxis],
-        sample: Block,
-        resources: Resources,
-        crew: ThreadCrew,
-        progress: Progress,
-    ) -> Answer:
+    def _by_curves(self, question: Question, axes: list[EncodedAxis], walking: Walking) -> Answer:
         if not question.quantiles:
-            return self._reduced(question, axes, sample, resources, crew, progress, None)
+            return self._reduced(question, axes, walking, None)
         # Quantiles need all rows of a grid point at once: as many points as fit half the budget.
-        shape = (len(self.selected), *question.shape)
+        sample, shape = walking.sample, (len(self.selected), *question.shape)
         whole = Answer(
             Moments.empty(shape, question.spread),
             tuple(Moments.empty(shape, question.spread) for _ in range(sample.n_groups)),
             np.empty((len(question.quantiles), *shape)),
             tuple(np.empty((len(question.quantiles), *shape)) for _ in range(sample.n_groups)),
         )
-        fitting = max(1, resources.memory // (16 * sample.n_rows * len(self.selected)))
+        fitting = max(1, walking.memory // (16 * sample.n_rows * len(self.selected)))
         for box in boxes(question.shape, fitting):
             part = [axis.part(b.start, b.stop) for axis, b in zip(axes, box)]
             size = int(np.prod([a.size for a in part]))
             kept = np.empty((len(self.selected), size, sample.n_rows))
-            put(whole, self._reduced(question, part, sample, resources, crew, progress, kept), (..., *box))
+            put(whole, self._reduced(question, part, walking, kept), (..., *box))
         return whole
 
     def _reduced(
-        self,
-        question: Question,
-        axes: list[EncodedAxis],
-        sample: Block,
-        resources: Resources,
-        crew: ThreadCrew,
-        progress: Progress,
-        kept: Float | None,
+        self, question: Question, axes: list[EncodedAxis], walking: Walking, kept: Float | None
     ) -> Answer:
         """Moments over all rows on the axes given; with `kept`, quantiles too."""
         from icefield.engines.trees.curves import ForestCurves
 
+        sample, spread, crew = walking.sample, question.spread, walking.crew
         shape = (len(self.selected), *[a.size for a in axes])
-        spread = question.spread
         flat = (shape[0], int(np.prod(shape[1:])))
         moments = [Moments.empty(flat, spread) for _ in range(sample.n_groups + 1)]
 
@@ -467,10 +400,10 @@ class TreesEngine:
                 kept[:, :, start:stop] = values.transpose(1, 2, 0)
             return block_moments(values, sample, start, stop, spread)
 
-        curves = ForestCurves(self.model, self.sums, axes, crew, resources.memory)
+        curves = ForestCurves(self.model, self.sums, axes, crew, walking.memory)
         share = self.sums.trees.size * flat[1] / max(1, int(np.prod(question.shape)))
         for start, stop, parts in curves.reduced(sample, reduce):
-            progress.advance((stop - start) * share)
+            walking.progress.advance((stop - start) * share)
             moments = [m.merge(part) for m, part in zip(moments, parts)]
         total, *groups = (m.changed(lambda values: values.reshape(shape)) for m in moments)
         answer = Answer(total, tuple(groups))
@@ -484,32 +417,24 @@ class TreesEngine:
             )  # fmt: skip
         return answer
 
-    def _predictions(
-        self, question: Question, sample: Block, resources: Resources, crew: ThreadCrew
-    ) -> Answer:
+    def _predictions(self, question: Question, walking: Walking) -> Answer:
         """Every row's own prediction, and the moments of these: one walk gives both."""
         from icefield.engines.trees.predictions import raw_predictions
 
-        (raw,) = raw_predictions(self.model, self.sums, sample, crew, resources.memory)
+        sample = walking.sample
+        (raw,) = raw_predictions(self.model, self.sums, sample, walking.crew, walking.memory)
         values = self._response(raw[:, None, :])[:, :, 0]
         total, *groups = block_moments(values, sample, 0, sample.n_rows, question.spread)
         return Answer(total, tuple(groups), curves=np.ascontiguousarray(values.T))
 
-    def _kept(
-        self,
-        rows: NDArray[np.intp],
-        axes: list[EncodedAxis],
-        sample: Block,
-        resources: Resources,
-        crew: ThreadCrew,
-    ) -> Float:
+    def _kept(self, rows: Positions, axes: list[EncodedAxis], walking: Walking) -> Float:
         """The individual curves of some rows."""
         from icefield.engines.trees.curves import ForestCurves
 
-        shape = [a.size for a in axes]
+        sample, shape = walking.sample, [a.size for a in axes]
         out = np.empty((len(self.selected), len(rows), int(np.prod(shape))))
         if len(rows):
-            curves = ForestCurves(self.model, self.sums, axes, crew, resources.memory)
+            curves = ForestCurves(self.model, self.sums, axes, walking.crew, walking.memory)
             chosen = Block(sample.table if _is_every_row(rows, sample) else sample.table.take(rows))
             for start, stop, values in curves.reduced(chosen, lambda *block: self._response(block[2])):
                 out[:, start:stop] = values.transpose(1, 0, 2)
@@ -518,12 +443,11 @@ class TreesEngine:
 
 def _keeps_every_prediction(question: Question, sample: Block) -> bool:
     """Whether nothing moves, and every row's curve, which is one number then, is asked for as well."""
-    if question.axes or question.quantiles or question.rows is None:
-        return False
-    return _is_every_row(question.rows, sample)
+    asked = not question.axes and not question.quantiles
+    return asked and question.rows is not None and _is_every_row(question.rows, sample)
 
 
-def _is_every_row(rows: NDArray[np.intp], sample: Block) -> bool:
+def _is_every_row(rows: Positions, sample: Block) -> bool:
     return len(rows) == sample.n_rows and bool((rows == np.arange(len(rows))).all())
 
 
@@ -531,7 +455,7 @@ def _without_spread(averages: list[Float], sample: Block) -> tuple[Moments, tupl
     """Moments that know their mean and weights but no spread."""
     weights = sample.weights
 
-    def moments(mean: Float, chosen: NDArray[np.bool_] | slice, count: int) -> Moments:
+    def moments(mean: Float, chosen: Mask | slice, count: int) -> Moments:
         own = None if weights is None else weights[chosen]
         weight = float(count) if own is None else float(own.sum())
         squared = float(count) if own is None else float(np.square(own).sum())

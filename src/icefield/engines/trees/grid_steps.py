@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines.trees.axes import EncodedAxis, GridRegions
 from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import Program
-from icefield.typing import Float
+from icefield.typing import Bytes, Float, Int32, Int64, Positions
 
 
 @dataclass(frozen=True)
@@ -33,13 +32,13 @@ class GridSteps:
         the axis's first; whose they are
     """
 
-    at: tuple[NDArray[np.intp], ...]
-    start: NDArray[np.int32]
-    count: NDArray[np.int32]
-    path_region: NDArray[np.int32]
-    run_start: NDArray[np.int64]
-    runs: NDArray[np.int32]
-    run_axis: NDArray[np.int32]
+    at: tuple[Positions, ...]
+    start: Int32
+    count: Int32
+    path_region: Int32
+    run_start: Int64
+    runs: Int32
+    run_axis: Int32
 
     @classmethod
     def of(cls, program: Program, axes: Sequence[EncodedAxis]) -> GridSteps:
@@ -108,10 +107,10 @@ class Unfolding:
     steps : where each axis's steps begin
     """
 
-    points: NDArray[np.int64]
-    is_step: NDArray[np.uint8]
-    order: NDArray[np.int32]
-    steps: NDArray[np.int32]
+    points: Int64
+    is_step: Bytes
+    order: Int32
+    steps: Int32
 
     def room(self, outputs: int, rows: int) -> Float:
         """For the curves of this many rows."""

@@ -7,15 +7,14 @@ of every combination of two rows.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
+from icefield.core.question import ColumnSets
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, GridRegions, group_columns
 from icefield.engines.trees.linked import LINKS
@@ -23,8 +22,8 @@ from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.forest.check import raw_by_levels
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Stopped, ThreadCrew
-from icefield.typing import Float
+from icefield.threads import ThreadCrew, unless_stopped
+from icefield.typing import Float, Int32, Int64
 
 MOST_ROWS = 2_048  # each is crossed with each
 MOST_ENTRIES = 2**23  # pairs of groups on the paths of all leaves
@@ -52,7 +51,7 @@ class WantedAverages:
     parts: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, model: TreeModel, sets: Sequence[Sequence[Any]]) -> WantedAverages | None:
+    def of(cls, model: TreeModel, sets: ColumnSets) -> WantedAverages | None:
         """None where a set is of another kind."""
         every = frozenset(j for driven in model.drives.values() for j in driven)
         moved = [frozenset(j for name in columns for j in model.drives.get(name, ())) for columns in sets]
@@ -83,15 +82,7 @@ class WantedAverages:
 
 
 class LinkedAverages:
-    """The averages of a small sample crossed with itself.
-
-    Parameters
-    ----------
-    model, sums : the trees, with every raw output
-    wanted : what moves
-    sample : the rows
-    form : the link
-    crew : the threads
+    """The averages of a small sample crossed with itself, by trees with every raw output.
 
     Attributes
     ----------
@@ -146,15 +137,14 @@ class LinkedAverages:
         return frozenset(range(self.sums.forest.n_columns)).difference(*self.wanted.groups)
 
     @cached_property
-    def _paths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _paths(self) -> tuple[Int64, Int64]:
         """By entry of the paths, its leaf and its group."""
-        start = self._program.path_start
-        return np.repeat(np.arange(start.size - 1), np.diff(start)), self._program.path_group[
-            : start[-1]
-        ].astype(np.int64)
+        start, group = self._program.path_start, self._program.path_group
+        return np.repeat(np.arange(start.size - 1), np.diff(start)), group[: start[-1]].astype(np.int64)
 
-    def _as_trees(self, own: Float) -> kernels.CrossTrees:
-        program = self._program
+    @cached_property
+    def _trees(self) -> kernels.CrossTrees:
+        program, own = self._program, np.ascontiguousarray(self.margins.T)
         groups = (*self.wanted.groups, self._staying)
         order = np.arange(self.rows, dtype=np.int32)
         axes = [EncodedAxis(tuple(sorted(g)), self.matrix[:, sorted(g)], order) for g in groups]
@@ -178,10 +168,6 @@ class LinkedAverages:
             if kind in found:
                 yield found[kind][number - begin if kind == "pair" else number]
 
-    @cached_property
-    def _trees(self) -> kernels.CrossTrees:
-        return self._as_trees(np.ascontiguousarray(self.margins.T))
-
     def _crossed(self, window: slice, progress: Progress, again: bool = False) -> dict[str, Float]:
         """By kind of set the averages ``(sets, outputs, rows)``, of some pairs; `again` without those of single groups."""
         pair_groups = np.array(self.wanted.pairs[window], np.int32).reshape(-1, 2)
@@ -195,26 +181,24 @@ class LinkedAverages:
             here = min(at_once, self.rows - first)
             moves = np.empty((n_groups, self.outputs * here, self.rows))
 
-            def move(part: NDArray[np.int32], first: int = first, moves: Float = moves) -> None:
-                self._finished(kernels.cross_singles(
+            def move(part: Int32, first: int = first, moves: Float = moves) -> None:
+                unless_stopped(kernels.cross_singles(
                     trees=trees, first=first, groups=part, **singles, moves=moves,
                     averages=alone, others=without, stop=self.crew.stop,
                 ))  # fmt: skip
 
-            def cross(part: NDArray[np.int32], first: int = first, moves: Float = moves) -> None:
-                self._finished(kernels.cross_pairs(
+            def cross(part: Int32, first: int = first, moves: Float = moves) -> None:
+                unless_stopped(kernels.cross_pairs(
                     trees=trees, first=first, asked=part, pairs=pair_groups, **pairs, moves=moves,
                     averages=joint, stop=self.crew.stop,
                 ))  # fmt: skip
 
-            for _ in self.crew.map(move, _parts(n_groups, GROUPS)):
-                pass
-            for _ in self.crew.map(cross, _parts(n_pairs, PAIRS_AT_ONCE)):
-                pass
+            self.crew.each(move, _parts(n_groups, GROUPS))
+            self.crew.each(cross, _parts(n_pairs, PAIRS_AT_ONCE))
             progress.advance(here * max(1, n_pairs))
         return {"pair": joint} if again else {"pair": joint, "group": alone, "without": without}
 
-    def _entries_of(self, window: slice) -> dict[str, NDArray[np.int32]]:
+    def _entries_of(self, window: slice) -> dict[str, Int32]:
         """The entries of some of the pairs."""
         every = self._pair_entries
         start = every["entry_start"][window.start : window.stop + 1]
@@ -225,12 +209,8 @@ class LinkedAverages:
             "entry_path": every["entry_path"][some],
         }
 
-    def _finished(self, finished: bool) -> None:
-        if not finished:
-            raise Stopped
-
     @cached_property
-    def _single_entries(self) -> dict[str, NDArray[np.int32]]:
+    def _single_entries(self) -> dict[str, Int32]:
         """The places of each group on paths."""
         leaf, group = self._paths
         order = np.argsort(group, kind="stable")
@@ -241,7 +221,7 @@ class LinkedAverages:
         }
 
     @cached_property
-    def _pair_entries(self) -> dict[str, NDArray[np.int32]]:
+    def _pair_entries(self) -> dict[str, Int32]:
         """The places of each pair's groups on the paths that have both."""
         leaf, group = self._paths
         n_groups = len(self.wanted.groups)
@@ -266,11 +246,11 @@ class LinkedAverages:
         }
 
 
-def _starts(owner: NDArray[np.int64], n_owners: int) -> NDArray[np.int32]:
+def _starts(owner: Int64, n_owners: int) -> Int32:
     """Where each owner's entries begin among entries sorted by owner."""
     return np.searchsorted(owner, np.arange(n_owners + 1)).astype(np.int32)
 
 
-def _parts(size: int, at_once: int) -> list[NDArray[np.int32]]:
+def _parts(size: int, at_once: int) -> list[Int32]:
     every = np.arange(size, dtype=np.int32)
     return [every[start : start + at_once] for start in range(0, size, at_once)]

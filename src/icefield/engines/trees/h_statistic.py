@@ -16,20 +16,26 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
+from icefield.core.question import ColumnSets
 from icefield.core.rows import Block
 from icefield.engines.trees.averages import Counted, Family, family_averages
-from icefield.engines.trees.axes import EncodedAxis, GridRegions, every_condition_packed, group_columns
+from icefield.engines.trees.axes import (
+    EncodedAxis,
+    GridRegions,
+    every_condition_packed,
+    forest_columns,
+    group_columns,
+)
 from icefield.engines.trees.curves import ForestCurves
 from icefield.engines.trees.packed_rows import WORD, PackedRows
 from icefield.engines.trees.predictions import raw_predictions
 from icefield.engines.trees.program import JOINT, SINGLES, Batch, Program, batches
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
-from icefield.threads import Stopped
-from icefield.typing import Float
+from icefield.threads import unless_stopped
+from icefield.typing import Float, Int32, Int64, Positions
 
 CELL_BYTES = 4
 BLOCK_BYTES = 2**19  # of a block's averages over all groups
@@ -41,7 +47,7 @@ class Cells:
     """The distinct places a group's values have among the thresholds, and each row's."""
 
     axis: EncodedAxis  # one point a cell, in order
-    of_row: NDArray[np.int32]
+    of_row: Int32
 
     def weight_from(self, weights: Float | None) -> Float:
         """The share of the rows' weight in each cell or a later one."""
@@ -85,12 +91,10 @@ class Others:
 
         def work(block: tuple[int, int], walk: Walk) -> tuple[tuple[int, int], Float]:
             added = np.zeros((len(counted.sums.outputs), 1 + len(self.groups), block[1] - block[0]))
-            finished = kernels.add_others(
+            unless_stopped(kernels.add_others(
                 walk=walk, leaves=leaves, path_start=program.path_start, path_group=program.path_group,
                 path_share=shares, out=added,
-            )  # fmt: skip
-            if not finished:
-                raise Stopped
+            ))  # fmt: skip
             return block, added
 
         yield from each_block(program, rows, counted.crew, work)
@@ -123,29 +127,26 @@ class AveragesAtRows:
         self.rows: PackedRows = counted.rows
         self._cells: dict[tuple[int, ...], Cells] = {}
 
-    def columns(self, names: Sequence[Any]) -> tuple[int, ...]:
-        """The forest columns that frame columns decide."""
-        return tuple(sorted({j for name in names for j in self.model.drives.get(name, ())}))
-
     @staticmethod
-    def fits(sets: Sequence[Sequence[Any]], n_rows: int, memory: int) -> bool:
+    def fits(sets: ColumnSets, n_rows: int, memory: int) -> bool:
         """Whether the cells of all rows fit half the budget."""
         names = {name for one in sets if len(one) <= 2 for name in one}
         return CELL_BYTES * len(names) * n_rows <= memory // 2
 
-    def averages(self, sets: Sequence[Sequence[Any]]) -> Iterator[Float]:
+    def averages(self, sets: ColumnSets) -> Iterator[Float]:
         """``(outputs, rows)`` for each set, in order."""
         for is_small, chosen in groupby(sets, key=lambda one: len(one) <= 2):
             if is_small:
                 yield from self._by_tables(list(chosen))
             else:
-                yield from self._of_many([self.columns(names) for names in chosen])
+                yield from self._of_many([forest_columns(self.model, names) for names in chosen])
 
     # --- one- and two-way: tables over cells -----------------------------------------------------
 
     def _by_tables(self, sets: list[Sequence[Any]]) -> Iterator[Float]:
-        self._find_cells([self.columns([name]) for names in sets for name in names])
-        cells = [[self._cells[self.columns([name])] for name in names] for names in sets]
+        groups = [[forest_columns(self.model, [name]) for name in names] for names in sets]
+        self._find_cells([group for own in groups for group in own])
+        cells = [[self._cells[group] for group in own] for own in groups]
         for order, alike in groupby(cells, key=len):
             for part in self._in_budget(list(alike)):
                 family = Family()
@@ -193,8 +194,7 @@ class AveragesAtRows:
                     number[start:stop] *= places
                     number[start:stop] += np.minimum(codes[v], places - 1)
 
-        for _ in self.counted.crew.map(work, rows.blocks):
-            pass
+        self.counted.crew.each(work, rows.blocks)
         table = rows.sample.table
         for group, number in zip(wanted, numbers):
             first, of_row = _distinct(number)
@@ -243,7 +243,7 @@ class AveragesAtRows:
         return ForestCurves(self.model, sums, (), counted.crew, counted.memory, opened=others)
 
 
-def _distinct(numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _distinct(numbers: Int64) -> tuple[Positions, Positions]:
     """The row that first shows each distinct number, in their order, and the place of each row's."""
     largest = int(numbers.max(initial=0))
     if largest > 4 * numbers.size:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.engines.trees.coding import CodedRows, Coding, SearchTables, starts
 from icefield.forest.form import ZERO_THRESHOLD, Forest
+from icefield.typing import Array, Bits, Bytes, Float, Int32, Int64, Mask, Positions
 
 WORD = 64
 
@@ -27,27 +27,27 @@ AT_A_TIME = 1024  # rows of a matrix that is made a part at a time; whole words
 MOST_KEPT = 2**18  # conditions of a layout that is kept for the next question
 
 
-Reader = Callable[[int, int], NDArray[Any] | CodedRows]  # of rows from one to another
+Reader = Callable[[int, int], Array | CodedRows]  # of rows from one to another
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Layout:
     """Tables for `kernels.encode` and `kernels.pack`; the first block is by coded column, the others as named."""
 
-    column: NDArray[np.int32]
-    is_set: NDArray[np.uint8]
-    zero_missing: NDArray[np.uint8]
+    column: Int32
+    is_set: Bytes
+    zero_missing: Bytes
     search: SearchTables
-    row_start: NDArray[np.int64]
-    code_start: NDArray[np.int64]
+    row_start: Int64
+    code_start: Int64
 
-    code_row: NDArray[np.int32]
-    row_missing_left: NDArray[np.uint8]  # by row of bits, as is member_start
-    member_start: NDArray[np.int64]
-    members: NDArray[np.int32]
-    condition_row: NDArray[np.int32]  # by the forest's condition: row of bits, -1: none
+    code_row: Int32
+    row_missing_left: Bytes  # by row of bits, as is member_start
+    member_start: Int64
+    members: Int32
+    condition_row: Int32  # by the forest's condition: row of bits, -1: none
     routing: NDArray[np.void]  # by the forest's condition: the rule by which it routes a row's code
-    set_table: NDArray[np.uint8]
+    set_table: Bytes
 
     @property
     def n_columns(self) -> int:
@@ -64,11 +64,11 @@ class Layout:
 
     def encode(
         self,
-        matrix: NDArray[np.float64] | CodedRows,
-        position: NDArray[np.int32],
-        chosen: NDArray[np.int32],
-        codes: NDArray[np.int32],
-        column: NDArray[np.int32] | None = None,
+        matrix: Float | CodedRows,
+        position: Int32,
+        chosen: Int32,
+        codes: Int32,
+        column: Int32 | None = None,
     ) -> None:
         """Write the codes of the rows, at their positions, for the chosen coded columns.
 
@@ -91,9 +91,9 @@ class Layout:
     def load(
         self,
         read: Reader,
-        position: NDArray[np.int32],
-        codes: NDArray[np.int32],
-        bits: NDArray[np.uint64],
+        position: Int32,
+        codes: Int32,
+        bits: Bits,
         *,
         all_codes: bool = False,
         at_hand: bool = False,
@@ -114,11 +114,8 @@ class Layout:
         straight, searched = self._ways if but_for is None else but_for.others
         coded = searched
         if all_codes:
-            coded = (
-                np.arange(self.n_columns, dtype=np.int32)
-                if but_for is None
-                else np.concatenate(but_for.others)
-            )
+            every = np.arange(self.n_columns, dtype=np.int32)
+            coded = every if but_for is None else np.concatenate(but_for.others)
         some = AT_A_TIME if in_order and not at_hand else max(1, n)
         for start in range(0, n, some):
             stop = min(start + some, n)
@@ -163,13 +160,7 @@ class Layout:
     def _latest_moving(self) -> dict[tuple[int, ...], MovingColumns]:
         return {}
 
-    def encode_stored(
-        self,
-        matrix: NDArray[Any] | CodedRows,
-        position: NDArray[np.int32],
-        chosen: NDArray[np.int32],
-        codes: NDArray[np.int32],
-    ) -> None:
+    def encode_stored(self, matrix: Array | CodedRows, position: Int32, chosen: Int32, codes: Int32) -> None:
         """Codes of a matrix that may be of float32."""
         if isinstance(matrix, CodedRows) or matrix.dtype == np.float64:
             self.encode(matrix, position, chosen, codes)
@@ -179,7 +170,7 @@ class Layout:
             self.encode(matrix[part].astype(np.float64), position[part], chosen, codes)
 
     @cached_property
-    def _ways(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _ways(self) -> tuple[Int32, Int32]:
         """Coded columns whose values go straight to bits, and those that take a code and a search for each."""
         straight = self.search.count <= np.where(self.is_set > 0, BYTE_CUTS - 1, BYTE_CUTS)
         return np.flatnonzero(straight).astype(np.int32), np.flatnonzero(~straight).astype(np.int32)
@@ -189,7 +180,7 @@ class Layout:
         """Whether all columns' values go straight to bits."""
         return not self._ways[1].size
 
-    def tables_for(self, rows: NDArray[Any] | CodedRows) -> kernels.ValueTables:
+    def tables_for(self, rows: Array | CodedRows) -> kernels.ValueTables:
         """What leads from rows as they are given, values or codes, straight to bits."""
         return self._coded(rows.coding)[0] if isinstance(rows, CodedRows) else self._value_tables
 
@@ -199,7 +190,7 @@ class Layout:
         none = np.zeros((self.n_columns, 0), np.uint8)
         return self._tables(self.column, none, none, np.zeros(self.n_columns, np.uint8))
 
-    def _coded(self, coding: Coding) -> tuple[kernels.ValueTables, NDArray[np.int32]]:
+    def _coded(self, coding: Coding) -> tuple[kernels.ValueTables, Int32]:
         """The same for codes of one byte; and what each of these is among this layout's own."""
         if coding not in self._by_coding:
             place = coding.place[self.column]
@@ -216,16 +207,11 @@ class Layout:
         return self._by_coding[coding]
 
     @cached_property
-    def _by_coding(self) -> WeakKeyDictionary[Coding, tuple[kernels.ValueTables, NDArray[np.int32]]]:
+    def _by_coding(self) -> WeakKeyDictionary[Coding, tuple[kernels.ValueTables, Int32]]:
         return WeakKeyDictionary()
 
     def _tables(
-        self,
-        column: NDArray[np.int32],
-        code_of: NDArray[np.uint8],
-        missing_of: NDArray[np.uint8],
-        as_coded: NDArray[np.uint8],
-        chosen: NDArray[np.int32] | None = None,
+        self, column: Int32, code_of: Bytes, missing_of: Bytes, as_coded: Bytes, chosen: Int32 | None = None
     ) -> kernels.ValueTables:
         search = self.search
         return kernels.ValueTables(
@@ -237,13 +223,7 @@ class Layout:
             missing_of=missing_of, as_coded=as_coded,
         )  # fmt: skip
 
-    def pack(
-        self,
-        codes: NDArray[np.int32],
-        position: NDArray[np.int32],
-        chosen: NDArray[np.int32],
-        bits: NDArray[np.uint64],
-    ) -> None:
+    def pack(self, codes: Int32, position: Int32, chosen: Int32, bits: Bits) -> None:
         """Write the bits of every condition of the chosen coded columns."""
         words = bits.shape[1]
         category_bits = np.empty((self._most_categories, words), np.uint64)
@@ -259,37 +239,33 @@ class Layout:
 class KeptCodes:
     """Codes of rows, ``(coded columns, rows)``, and which of them are known."""
 
-    codes: NDArray[np.int32]
-    known: NDArray[np.bool_]
+    codes: Int32
+    known: Mask
 
     @classmethod
     def none(cls, n_columns: int, n_rows: int) -> KeptCodes:
         shape = n_columns, n_rows
         return cls(np.empty(shape, np.int32), np.zeros(shape, bool))
 
-    def missing(self, chosen: NDArray[np.int32], rows: slice) -> NDArray[np.bool_]:
+    def missing(self, chosen: Int32, rows: slice) -> Mask:
         """Which of some columns are not known of all these rows."""
         return np.array([not self.known[v, rows].all() for v in chosen.tolist()], bool)
 
-    def keep(
-        self, chosen: NDArray[np.int32], rows: slice, codes: NDArray[np.int32], position: NDArray[np.int32]
-    ) -> None:
+    def keep(self, chosen: Int32, rows: slice, codes: Int32, position: Int32) -> None:
         """Keep the codes of these rows, which are at their positions, of some columns."""
         at = _as_slice(position)
         for v in chosen.tolist():
             self.codes[v, rows] = codes[v, at]
             self.known[v, rows] = True
 
-    def write(
-        self, chosen: NDArray[np.int32], rows: slice, codes: NDArray[np.int32], position: NDArray[np.int32]
-    ) -> None:
+    def write(self, chosen: Int32, rows: slice, codes: Int32, position: Int32) -> None:
         """Write the codes of these rows at their positions."""
         at = _as_slice(position)
         for v in chosen.tolist():
             codes[v, at] = self.codes[v, rows]
 
 
-def _as_slice(position: NDArray[np.int32]) -> slice | NDArray[np.int32]:
+def _as_slice(position: Int32) -> slice | Int32:
     """Positions as a slice, where each follows the one before."""
     in_order = bool((np.diff(position) == 1).all())
     return slice(int(position[0]), int(position[0]) + position.size) if in_order else position
@@ -312,37 +288,28 @@ class MovingColumns:
     """
 
     layout: Layout
-    straight: NDArray[np.int32]
-    searched: NDArray[np.int32]
-    place: NDArray[np.int32]
+    straight: Int32
+    searched: Int32
+    place: Int32
     tables: kernels.ValueTables
-    others: tuple[NDArray[np.int32], NDArray[np.int32]]
+    others: tuple[Int32, Int32]
 
     @cached_property
-    def rows(self) -> NDArray[np.uint8]:
+    def rows(self) -> Bytes:
         """Which rows of bits they decide."""
         found = np.zeros(self.layout.n_rows, np.uint8)
         for v in np.concatenate([self.straight, self.searched]).tolist():
             found[self.layout.row_start[v] : self.layout.row_start[v + 1]] = 1
         return found
 
-    def tables_of_others(self, rows: NDArray[Any] | CodedRows) -> kernels.ValueTables:
+    def tables_of_others(self, rows: Array | CodedRows) -> kernels.ValueTables:
         """What leads from rows as they are given straight to the bits of what does not move."""
         every = self.layout.tables_for(rows)
-        return (
-            every
-            if not self.straight.size
-            else kernels.ValueTables(**{**every.values, "chosen": self.others[0]})
-        )
+        own = {**every.values, "chosen": self.others[0]}
+        return kernels.ValueTables(**own) if self.straight.size else every
 
     def write(
-        self,
-        values: NDArray[np.float64],
-        position: NDArray[np.int32],
-        codes: NDArray[np.int32],
-        bits: NDArray[np.uint64],
-        *,
-        all_codes: bool = False,
+        self, values: Float, position: Int32, codes: Int32, bits: Bits, *, all_codes: bool = False
     ) -> None:
         """Write over what `Layout.load` wrote of these columns."""
         if self.straight.size:
@@ -360,12 +327,12 @@ class MovingColumns:
         if self.searched.size:
             self.layout.pack(codes, position, self.searched, bits)
 
-    def moves(self, values: NDArray[np.float64]) -> kernels.Moves:
+    def moves(self, values: Float) -> kernels.Moves:
         """What kernels that pack rows themselves are given; `values` are of one move after another."""
         return kernels.Moves(values=values, chosen=self.straight, column=self.place)
 
 
-def laid_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) -> Layout:
+def laid_out(forest: Forest, coded: Positions, packed: Mask) -> Layout:
     """The same as `lay_out`, of a forest that nobody changes: the latest layout is kept as long as the forest.
 
     What moves does not matter to a layout. So all questions about the same trees share one, and thousands
@@ -381,12 +348,11 @@ def laid_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_])
     return kept[1]
 
 
-def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) -> Layout:
+def lay_out(forest: Forest, coded: Positions, packed: Mask) -> Layout:
     """The layout of the conditions `coded`; those with `packed` (by forest condition) get bits."""
     is_set = forest.condition_set[coded] >= 0
-    number = (
-        forest.condition_column[coded].astype(np.int64) * 2 + is_set
-    ) * 2 + forest.condition_zero_missing[coded]
+    number = 2 * forest.condition_column[coded].astype(np.int64) + is_set
+    number = 2 * number + forest.condition_zero_missing[coded]
     numbers_used, owner = np.unique(number, return_inverse=True)
     keys = np.stack([numbers_used // 4, numbers_used // 2 % 2, numbers_used % 2])
     n = numbers_used.size
@@ -395,10 +361,10 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
     routing = np.zeros(forest.condition_column.size, kernels.ROUTING_RULE)
     routing["column"][coded] = owner
     routing["missing_left"][coded] = forest.condition_missing_left[coded]
-    cuts: list[NDArray[np.float64]] = []
-    code_rows: list[NDArray[np.int64]] = []
-    members: list[NDArray[np.int32]] = []
-    member_counts: list[NDArray[np.int64]] = []
+    cuts: list[Float] = []
+    code_rows: list[Int64] = []
+    members: list[Int32] = []
+    member_counts: list[Int64] = []
     tables = [np.zeros(1, np.uint8)]  # the first place is what numeric conditions look up
     row_conditions = []
     row_start = np.zeros(n + 1, np.int64)
@@ -457,6 +423,6 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
     )
 
 
-def _members(forest: Forest, condition: int) -> NDArray[np.int64]:
+def _members(forest: Forest, condition: int) -> Int64:
     number = forest.condition_set[condition]
     return forest.set_members[forest.set_start[number] : forest.set_start[number + 1]]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.program import Batch, Program
 from icefield.forest.tree_model import LinkForm
-from icefield.typing import Float
+from icefield.typing import Float, Int32, Int64, Mask
 
 MOST_ENTRIES = 2**20  # masks that every thread holds, of 32 bytes; tables have as much again
 MOST_MARGIN = 600.0  # whose exponential is a number, with room to spare
@@ -54,10 +53,10 @@ class LeafMasks:
     given: kernels.MaskedTrees
     n_leaves: int
     lists: int
-    lane: NDArray[np.int32]
-    entry_leaf: NDArray[np.int64]
-    entry_group: NDArray[np.int64]
-    entry_path: NDArray[np.int64]
+    lane: Int32
+    entry_leaf: Int64
+    entry_group: Int64
+    entry_path: Int64
 
     @classmethod
     def of(
@@ -67,18 +66,11 @@ class LeafMasks:
         base: Float,
         n_groups: int,
         form: LinkForm,
-        late: NDArray[np.bool_] | None = None,
+        late: Mask | None = None,
     ) -> LeafMasks:
-        """Lay out the trees of a program.
+        """Lay out the trees of a program; the layout gives every condition a row of bits.
 
-        Parameters
-        ----------
-        program : whose batch and paths
-        layout : gives every condition a row of bits
-        base : of each output
-        n_groups : how many groups move
-        form : the link
-        late : by entry of the program's paths, which come last in their list
+        `late` says, by entry of the program's paths, which come last in their list.
         """
         batch = program.batch
         first, leaves = _leaf_ranges(batch)
@@ -138,18 +130,18 @@ def _comings_and_goings(value: Float, form: LinkForm) -> Float:
     return np.exp(-form.factor * both) if form.kind == "logistic" else np.exp(both)
 
 
-def counted_up(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def counted_up(lengths: Int64) -> Int64:
     """0, 1, ... for each length, one after another."""
     ends = np.cumsum(lengths)
     return np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - lengths, lengths)
 
 
-def numbers(values: NDArray[np.int64]) -> NDArray[np.int32]:
+def numbers(values: Int64) -> Int32:
     """Numbers as the kernels take them."""
     return np.ascontiguousarray(values, np.int32)
 
 
-def _leaf_ranges(batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _leaf_ranges(batch: Batch) -> tuple[Int64, Int64]:
     """By node, the number of its first leaf in the order of the trees, from left to right, and how many it has."""
     leaves = batch.leaves_below.astype(np.int64)
     first = np.zeros(leaves.size, np.int64)

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.question import Moments
@@ -30,8 +29,8 @@ from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.sweeps import laid_for_sweeps
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Stopped, ThreadCrew
-from icefield.typing import Float, Positions
+from icefield.threads import ThreadCrew, unless_stopped
+from icefield.typing import Float, Int32, Positions
 
 if TYPE_CHECKING:
     from icefield.data.table import Table
@@ -84,18 +83,16 @@ class Sums:
         self.squares += other.squares
 
 
+@dataclass(frozen=True, eq=False)
 class WalkPlan:
     """All that a walk needs and no row decides: it is the same for every question about the same axes.
 
-    Parameters
-    ----------
-    sums : the trees, with every raw output
-    axes : what moves, one axis a question; no two may share a forest column
-    form : the link
+    The trees have every raw output; each axis is a question's, and no two may share a forest column.
     """
 
-    def __init__(self, sums: TreeSums, axes: Sequence[EncodedAxis], form: LinkForm) -> None:
-        self._sums, self._axes, self._form = sums, tuple(axes), form
+    _sums: TreeSums
+    _axes: Sequence[EncodedAxis]
+    _form: LinkForm
 
     @cached_property
     def program(self) -> Program:
@@ -133,16 +130,9 @@ class WalkPlan:
 
 
 class LinkedCurves:
-    """Linked curves of some rows on several one-way grids at once.
+    """Linked curves of some rows on several one-way grids at once, of axes and trees as in a `WalkPlan`.
 
-    Parameters
-    ----------
-    model, sums : the trees, with every raw output
-    axes : what moves, one axis a question; no two may share a forest column
-    form : the link
-    crew : the threads
-    progress : told of rows times trees, for each axis
-    plan : what was planned for the same axes before
+    `progress` is told of rows times trees, for each axis; `plan` was made for the same axes before.
     """
 
     def __init__(
@@ -216,8 +206,7 @@ class LinkedCurves:
             self._walk(read, np.zeros(self.outputs), ones, none, self._room(1, False), (first, changes))
             unfolding.unfold(first, changes, begin, len(rows), room)
 
-        for _ in self.crew.map(keep, range(0, len(rows), some)):
-            pass
+        self.crew.each(keep, range(0, len(rows), some))
         return unfolding.curves(self.outputs, len(rows), room)
 
     def _blocks(self, n_rows: int) -> list[tuple[int, int]]:
@@ -251,7 +240,7 @@ class LinkedCurves:
         read: Reader,
         about: Float,
         weight: Float,
-        segment: NDArray[np.int32],
+        segment: Int32,
         room: Sums,
         kept: tuple[Float, Float] | None = None,
     ) -> None:
@@ -275,8 +264,7 @@ class LinkedCurves:
             turned = np.empty((n, layout.n_columns), np.int32)
             kernels.turn(codes=codes, turned=turned)
             finished = kernels.add_steps(trees=trees, totals=totals, codes=turned, stop=self.crew.stop)
-        if not finished:
-            raise Stopped
+        unless_stopped(finished)
 
     def _about(self, sample: Block) -> Float:
         """The mean prediction of a few rows: squares about a number near the mean lose little."""

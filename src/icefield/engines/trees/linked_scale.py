@@ -7,11 +7,11 @@ all sets of features together (`crossed`).
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from icefield.core.question import Answer, Moments, Question, Resources
+from icefield.core.question import Answer, ColumnSets, Moments, Question, Resources
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.h_linked import LinkedAverages, WantedAverages
@@ -19,21 +19,16 @@ from icefield.engines.trees.linked import LinkedCurves, WalkPlan, pays
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float, Positions
+
+if TYPE_CHECKING:
+    from icefield.engines.trees.engine import Walking
 
 KEPT_NODES = 2**17  # of trees whose plan is remembered, which takes a few hundred bytes a node
 
 
 class LinkedScale:
-    """The trees of a model on its response scale.
-
-    Parameters
-    ----------
-    model, sums : the trees, with every raw output
-    selected : the outputs wanted, among those of the link
-    form : the link
-    """
+    """The trees of a model, with every raw output, on its response scale; `selected` are outputs of the link."""
 
     def __init__(self, model: TreeModel, sums: TreeSums, selected: Sequence[int], form: LinkForm) -> None:
         self.model, self.sums, self.selected, self.form = model, sums, tuple(selected), form
@@ -48,22 +43,17 @@ class LinkedScale:
         return cls(model, sums, selected, form)
 
     def answers(
-        self,
-        questions: Sequence[Question],
-        encoded: list[list[EncodedAxis]],
-        sample: Block,
-        resources: Resources,
-        crew: ThreadCrew,
-        progress: Progress,
+        self, questions: Sequence[Question], encoded: list[list[EncodedAxis]], walking: Walking
     ) -> Iterator[tuple[int, Answer]]:
         """Answers to one-way questions that share a walk, by their places, where that pays."""
+        sample, crew, progress = walking.sample, walking.crew, walking.progress
         # Without a link, averages alone are counts.
         by_rows = [q.spread or not q.averaged or self.form.kind != "identity" for q in questions]
         asked = [i for i, q in enumerate(questions) if len(q.axes) == 1 and not q.quantiles and by_rows[i]]
         for sharing in _apart(asked, encoded):
             axes = [EncodedAxis.joined([encoded[i][0] for i in numbers]) for numbers in sharing]
             walk = LinkedCurves(self.model, self.sums, axes, self.form, crew, progress, self._planned(axes))
-            if not pays(self.sums, axes) or not walk.fits(sample.n_groups + 1, resources.memory):
+            if not pays(self.sums, axes) or not walk.fits(sample.n_groups + 1, walking.memory):
                 continue
             spread = any(questions[i].spread for numbers in sharing for i in numbers)
             kept = self._kept(walk, [questions[i].rows for numbers in sharing for i in numbers], sample)
@@ -99,9 +89,7 @@ class LinkedScale:
             for number, rows in {id(rows): rows for rows in wanted if rows is not None}.items()
         }
 
-    def own_averages(
-        self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
-    ) -> Generator[Float] | None:
+    def own_averages(self, sets: ColumnSets, sample: Block, resources: Resources) -> Generator[Float] | None:
         """Averages of sets of columns at few rows' own values, each crossed with each; None where they are many."""
         wanted = WantedAverages.of(self.model, sets)
         if wanted is None or not LinkedAverages.fits(self.sums, wanted, sample.n_rows, resources.memory):
@@ -110,11 +98,7 @@ class LinkedScale:
 
     def _crossed(self, wanted: WantedAverages, sample: Block, resources: Resources) -> Generator[Float]:
         work = sample.n_rows * max(1, len(wanted.pairs))
-        with (
-            Progress("crossing rows", total=work) as progress,
-            ThreadCrew(resources.threads or available_processors()) as crew,
-            crew,
-        ):
+        with Progress("crossing rows", total=work) as progress, resources.crew() as crew, crew:
             rows = LinkedAverages(self.model, self.sums, wanted, sample, self.form, crew)
             window = LinkedAverages.window(self.sums, wanted, sample.n_rows, resources.memory)
             found = rows.averages(window, progress)

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from icefield.engines.trees.axes import axis_columns
+from icefield.engines.trees.axes import forest_columns
 from icefield.engines.trees.coding import CodedRows
 from icefield.engines.trees.encoded import EncodedRows, EncodeOnce
 from icefield.engines.trees.packed_rows import Moved
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.core.question import Axis
+    from icefield.core.question import Moves
     from icefield.data.frame import Table
     from icefield.forest.tree_model import TreeModel
 
 
 def moved_columns(
-    model: TreeModel,
-    encoder: EncodeOnce,
-    table: Table,
-    rows: EncodedRows | CodedRows,
-    moves: Sequence[Sequence[Axis]],
+    model: TreeModel, encoder: EncodeOnce, table: Table, rows: EncodedRows | CodedRows, moves: Moves
 ) -> Moved:
     """The forest columns that any of the moves decides, with what they are in each of them.
 
-    Parameters
-    ----------
-    model, encoder : the trees, and how rows become their input
-    table, rows : the rows, as they are and encoded
-    moves : axes with a value for every row, or one for all; a column that only others move stays as it is
+    `rows` are the table's, encoded. Axes have a value for every row, or one for all; a column that only other moves decide
+    stays as it is.
     """
-    driven = [[axis_columns(model, axis) for axis in axes] for axes in moves]
+    driven = [[forest_columns(model, axis.columns) for axis in axes] for axes in moves]
     columns = tuple(sorted({column for one in driven for own in one for column in own}))
     values = np.empty((len(moves), len(columns), table.n_rows))
     for axes, decided, room in zip(moves, driven, values):

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.core.rows import Block
 from icefield.engines.trees.coding import CodedRows
 from icefield.engines.trees.encoded import EncodedRows, FilteredRows, stored_rows
 from icefield.engines.trees.layout import WORD, Layout
 from icefield.forest.tree_model import TreeModel
-from icefield.typing import Float
+from icefield.typing import Array, Bits, Float, Int32, Int64, Positions
 
 NO_WEIGHT = -(2**20)  # the exponent of a segment's unit when nothing in it weighs anything
 PIECES, MOST_AT_ONCE = 3, 2**18  # pieces of the rows that a thread counts, and rows of one
@@ -26,7 +25,7 @@ NO_FILTER = np.empty(0, np.uint64)
 MOST_POSITIONS = 2**16  # list entries keep a row's position in 16 bits
 
 
-def aligned(shape: tuple[int, ...]) -> NDArray[np.uint64]:
+def aligned(shape: tuple[int, ...]) -> Bits:
     """Words that begin at a cache line, uninitialised."""
     size = int(np.prod(shape))
     raw = np.empty(size + 8, np.uint64)
@@ -34,7 +33,7 @@ def aligned(shape: tuple[int, ...]) -> NDArray[np.uint64]:
     return raw[skip : skip + size].reshape(shape)
 
 
-def bit_mask(position: NDArray[np.int32], words: int) -> NDArray[np.uint64]:
+def bit_mask(position: Int32, words: int) -> Bits:
     """A mask with the bits at these positions set."""
     flags = np.zeros(words * WORD, np.uint8)
     flags[position] = 1
@@ -49,12 +48,12 @@ class WholeWeights:
     precision.
     """
 
-    values: NDArray[np.int64] | None
+    values: Int64 | None
     units: Float  # by segment, relative to the largest
     n_planes: int
 
     @classmethod
-    def of(cls, weights: Float | None, segment: NDArray[np.intp] | None, n_segments: int) -> WholeWeights:
+    def of(cls, weights: Float | None, segment: Positions | None, n_segments: int) -> WholeWeights:
         """Whole weights of rows in segments (None: all in one)."""
         if weights is None:
             return cls(None, np.ones(n_segments), 0)
@@ -135,7 +134,7 @@ class PackedRows:
         moves = moving.moves(moved.all_moves(start, stop))
         return {"matrix": matrix[start:stop], "tables": moving.tables_of_others(own), "moves": moves}
 
-    def here(self, start: int, stop: int) -> NDArray[np.uint64]:
+    def here(self, start: int, stop: int) -> Bits:
         """Which of these rows a filter keeps, a bit each; nothing where there is no filter."""
         table: Any = self.sample.table
         return table.here[start // WORD : -(-stop // WORD)] if isinstance(table, FilteredRows) else NO_FILTER
@@ -153,7 +152,7 @@ class PackedRows:
         size = max(WORD, -(-share // WORD) * WORD)
         return [(start, min(start + size, n)) for start in range(0, n, size)]
 
-    def totals(self) -> NDArray[np.int64]:
+    def totals(self) -> Int64:
         """Whole weights by segment: each group's, and last that of rows in none."""
         codes, values = self.sample.codes, self.weights.values
         if codes is None:
@@ -163,7 +162,7 @@ class PackedRows:
         return totals
 
     @property
-    def at_hand(self) -> NDArray[Any] | CodedRows | None:
+    def at_hand(self) -> Array | CodedRows | None:
         """All rows as layouts read them, where they are in this form: of float64 or float32, or as codes."""
         table: Any = self.sample.table
         if isinstance(table, FilteredRows):
@@ -175,7 +174,7 @@ class PackedRows:
     def matrix(self, start: int, stop: int) -> Float:
         return self.model.encode(self._part(start, stop))
 
-    def stored(self, start: int, stop: int) -> NDArray[Any] | CodedRows:
+    def stored(self, start: int, stop: int) -> Array | CodedRows:
         """Some rows as layouts read them."""
         return stored_rows(self.model, self._part(start, stop))
 
@@ -190,9 +189,7 @@ class Workspace:
     `layers` is room for bits, one layer for each move, of which only those counted together use more than the first.
     """
 
-    def __init__(
-        self, rows: PackedRows, layout: Layout, has_lists: bool, layers: NDArray[np.uint64] | None = None
-    ) -> None:
+    def __init__(self, rows: PackedRows, layout: Layout, has_lists: bool, layers: Bits | None = None) -> None:
         self.rows, self.layout = rows, layout
         words = rows.words
         self.codes = np.empty((layout.n_columns, words * WORD), np.int32)
@@ -210,7 +207,7 @@ class Workspace:
         is_searched = isinstance(table, EncodedRows) and not layout.is_straight
         self._kept = table.codes(layout) if is_searched else None
 
-    def load(self, start: int, stop: int, here: NDArray[np.uint64]) -> NDArray[np.int32]:
+    def load(self, start: int, stop: int, here: Bits) -> Int32:
         """Fill this workspace with a block, but for what moves, and mark its rows in `here`; returns their positions."""
         rows = self.rows
         position = np.arange(stop - start, dtype=np.int32)
@@ -234,7 +231,7 @@ class Workspace:
         self._position = position
         return position
 
-    def move(self, number: int, start: int, bits: NDArray[np.uint64] | None = None) -> None:
+    def move(self, number: int, start: int, bits: Bits | None = None) -> None:
         """Let the columns that move take the values of one of the moves, in the block that is loaded and begins at `start`.
 
         Their bits are written to those of the block, or to the layer given.
@@ -249,7 +246,7 @@ class Workspace:
         if by_row:
             self.codes_by_row[:] = self.codes.T
 
-    def _by_segment(self, codes: NDArray[np.intp]) -> NDArray[np.int32]:
+    def _by_segment(self, codes: Positions) -> Int32:
         """Positions that keep the rows of a group together, each group at whole words."""
         n = self.rows.n_segments
         segment = np.where(codes < 0, n - 1, codes)

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from icefield import kernels
 from icefield.engines.trees.layout import Layout, laid_out
 from icefield.forest.form import Forest
 from icefield.kernels import JOINT, PAIRS, SINGLES
+from icefield.typing import Array, Bits, Bytes, Float, Int32, Int64, Mask, Positions
 
 __all__ = ["JOINT", "PAIRS", "SINGLES", "Batch", "Program", "TreeSums", "batches"]
 
@@ -38,11 +38,11 @@ class TreeSums:
     outputs: tuple[int, ...]
 
     @property
-    def base(self) -> NDArray[np.float64]:
+    def base(self) -> Float:
         return self.forest.base[list(self.outputs)]
 
     @property
-    def trees(self) -> NDArray[np.intp]:
+    def trees(self) -> Positions:
         output = self.forest.tree_output
         return np.flatnonzero((output == -1) | np.isin(output, self.outputs))
 
@@ -51,12 +51,11 @@ class TreeSums:
         """Values a leaf has: 1, or one for each of the outputs."""
         return 1 if self.forest.leaf_value.shape[1] == 1 else len(self.outputs)
 
-    def standing_programs(
-        self, scatter: bool, *, words: int, threads: int, segments: int, memory: int
-    ) -> Iterator[Program]:
-        """The programs of all batches of trees when nothing moves: every question about moved rows asks the same ones."""
+    def standing_programs(self, scatter: bool, **room: int) -> Iterator[Program]:
+        """The programs of all batches of trees, which leave room as `batches` does, when nothing moves: every question
+        about moved rows asks the same ones."""
         none = np.full(self.forest.n_columns, -1, np.int32)
-        every = list(batches(self, 1, JOINT, words=words, threads=threads, segments=segments, memory=memory))
+        every = list(batches(self, 1, JOINT, **room))
         for trees in every:
             program = self._standing.get(scatter) if len(every) == 1 else None
             if program is None:
@@ -69,7 +68,7 @@ class TreeSums:
     def _standing(self) -> dict[bool, Program]:
         return {}
 
-    def with_values(self, value: NDArray[np.float64]) -> TreeSums:
+    def with_values(self, value: Float) -> TreeSums:
         """The same trees with other leaf values, given by node, for these outputs only."""
         forest = self.forest
         is_leaf = forest.node_condition < 0
@@ -92,21 +91,21 @@ class Batch:
     """Some trees: local node numbers, and the value and output of every node that is a leaf."""
 
     forest: Forest
-    roots: NDArray[np.int32]
-    node_number: NDArray[np.intp]  # in the forest
-    node_condition: NDArray[np.int32]
-    node_left: NDArray[np.int32]
-    node_right: NDArray[np.int32]
-    node_weight: NDArray[np.float64]
-    node_value: NDArray[np.float64]
-    node_output: NDArray[np.int32]
-    node_depth: NDArray[np.int32]
-    leaves_below: NDArray[np.int32]
-    tree_leaves: NDArray[np.int32]  # by node: leaves of its whole tree
+    roots: Int32
+    node_number: Positions  # in the forest
+    node_condition: Int32
+    node_left: Int32
+    node_right: Int32
+    node_weight: Float
+    node_value: Float
+    node_output: Int32
+    node_depth: Int32
+    leaves_below: Int32
+    tree_leaves: Int32  # by node: leaves of its whole tree
     max_depth: int
 
     @classmethod
-    def of(cls, sums: TreeSums, trees: NDArray[np.intp]) -> Batch:
+    def of(cls, sums: TreeSums, trees: Positions) -> Batch:
         forest = sums.forest
         ends = np.append(forest.tree_root[1:], forest.node_left.size)
         sizes = (ends - forest.tree_root)[trees].astype(np.int64)
@@ -114,7 +113,7 @@ class Batch:
         shift = np.repeat(forest.tree_root[trees].astype(np.int64) - roots, sizes)
         nodes = (np.arange(shift.size) + shift).astype(np.intp)
 
-        def moved(child: NDArray[np.int32]) -> NDArray[np.int32]:
+        def moved(child: Int32) -> Int32:
             return np.where(child[nodes] < 0, -1, child[nodes] - shift).astype(np.int32)
 
         left, right = moved(forest.node_left), moved(forest.node_right)
@@ -141,7 +140,7 @@ class Batch:
             max_depth=int(depth.max(initial=0)),
         )
 
-    def conditions(self, nodes: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
+    def conditions(self, nodes: Mask | None = None) -> Positions:
         """The forest's conditions that these nodes (all by default) test."""
         condition = self.node_condition if nodes is None else self.node_condition[nodes]
         is_tested = np.zeros(self.forest.condition_column.size, bool)
@@ -153,27 +152,27 @@ class Batch:
 class Instructions:
     """What a walk does, step by step, and the subtrees that it enters to walk them with lists of rows."""
 
-    program: NDArray[np.int32]
-    entry_node: NDArray[np.int32]
-    entry_start: NDArray[np.int32]
-    entry_buffer: NDArray[np.int32]
-    node_tag: NDArray[np.int32]
-    node_counter: NDArray[np.int32]
+    program: Int32
+    entry_node: Int32
+    entry_start: Int32
+    entry_buffer: Int32
+    node_tag: Int32
+    node_counter: Int32
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Slots:
     """How counts follow from the counters of a walk."""
 
-    origin: NDArray[np.int32]
-    counter: NDArray[np.int32]
+    origin: Int32
+    counter: Int32
     kind: NDArray[np.int8]
 
     @property
     def n(self) -> int:
         return self.kind.size
 
-    def counts(self, counters: NDArray[np.int64], total: NDArray[np.int64]) -> NDArray[np.int64]:
+    def counts(self, counters: Int64, total: Int64) -> Int64:
         """Rows by slot and segment, of so many in all."""
         counts = np.empty((self.n, counters.shape[1]), np.int64)
         kernels.resolve(
@@ -189,38 +188,38 @@ class Program:
 
     batch: Batch
     layout: Layout
-    group_of_condition: NDArray[np.int32]
+    group_of_condition: Int32
     n_groups: int
     mode: int
     instructions: Instructions
     slots: Slots
-    leaf_node: NDArray[np.int32]
-    leaf_slot: NDArray[np.int32]
-    path_start: NDArray[np.int32]
-    path_group: NDArray[np.int32]
-    path_region: NDArray[np.int32]
-    region_before: NDArray[np.int32]
+    leaf_node: Int32
+    leaf_slot: Int32
+    path_start: Int32
+    path_group: Int32
+    path_region: Int32
+    region_before: Int32
     n_counters: int
     n_buffers: int
 
     @property
-    def leaf_value(self) -> NDArray[np.float64]:
+    def leaf_value(self) -> Float:
         return self.batch.node_value[self.leaf_node]
 
     @property
-    def leaf_output(self) -> NDArray[np.int32]:
+    def leaf_output(self) -> Int32:
         return self.batch.node_output[self.leaf_node]
 
     @classmethod
     def of(
         cls,
         batch: Batch,
-        group_of_column: NDArray[np.int32],
+        group_of_column: Int32,
         n_groups: int,
         mode: int,
         *,
         scatter: bool = False,
-        asked: NDArray[np.uint8] | None = None,
+        asked: Bytes | None = None,
     ) -> Program:
         """Plan the walk of a batch."""
         forest = batch.forest
@@ -232,10 +231,8 @@ class Program:
         packed = np.zeros(forest.condition_column.size, bool)
         packed[batch.conditions(is_split & ~apart)] = True
         layout = laid_out(forest, batch.conditions(), packed)
-        if mode != PAIRS:
-            asked = np.ones(
-                (1, 1), np.uint8
-            )  # nobody looks: of 100,000 columns all pairs would take gigabytes
+        if mode != PAIRS:  # nobody looks: of 100,000 columns all pairs would take gigabytes
+            asked = np.ones((1, 1), np.uint8)
         elif asked is None:
             asked = np.ones((n_groups, n_groups), np.uint8)
 
@@ -247,7 +244,7 @@ class Program:
         )  # fmt: skip
         sizes = kernels.plan_sizes()
         kernels.measure_plan(question=question, sizes=sizes)
-        tables: dict[str, NDArray[Any]] = {
+        tables: dict[str, Array] = {
             "program": np.empty((sizes.instructions, 4), np.int32),
             "entry_node": np.empty(sizes.entries, np.int32),
             "entry_start": np.empty(sizes.entries + 1, np.int32),
@@ -286,17 +283,17 @@ class Program:
         return kernels.Leaves(output=self.leaf_output, value=self.leaf_value)
 
     @cached_property
-    def _spare(self) -> list[NDArray[np.uint64]]:
+    def _spare(self) -> list[Bits]:
         return []
 
-    def room(self, shape: tuple[int, int, int]) -> NDArray[np.uint64] | None:
+    def room(self, shape: tuple[int, int, int]) -> Bits | None:
         """Room for the bits of so many moves, or of more, that was given back: the system fills new memory with zeros first."""
         with suppress(IndexError):  # another thread may have taken it
             found = self._spare.pop()
             return found if len(found) >= shape[0] and found.shape[1:] == shape[1:] else None
         return None
 
-    def give_back(self, room: NDArray[np.uint64]) -> None:
+    def give_back(self, room: Bits) -> None:
         """Keep room for the next question, where it is not much."""
         if room.nbytes <= MOST_SPARE and all(kept.nbytes <= room.nbytes for kept in self._spare):
             self._spare[:] = [room]
@@ -311,7 +308,7 @@ class Program:
         """The nodes for walking with lists of rows; none where there are no lists."""
         return self.nodes(self.instructions.node_tag) if self.has_lists else np.zeros(0, kernels.NODE)
 
-    def nodes(self, group: NDArray[np.int32]) -> NDArray[np.void]:
+    def nodes(self, group: Int32) -> NDArray[np.void]:
         """The nodes as kernels walk them row by row, with a number of each split's `group`; of leaves all are -1."""
         batch = self.batch
         splits = np.flatnonzero(batch.node_left >= 0)
@@ -321,13 +318,7 @@ class Program:
             found[name][splits] = by_node[splits]
         return found
 
-    def walk(
-        self,
-        bits: NDArray[np.uint64],
-        codes_by_row: NDArray[np.int32],
-        buffers: NDArray[np.uint64],
-        stop: NDArray[np.uint8],
-    ) -> kernels.Walk:
+    def walk(self, bits: Bits, codes_by_row: Int32, buffers: Bits, stop: Bytes) -> kernels.Walk:
         """The program over one block of rows, as the kernels take it."""
         own = self.instructions
         return kernels.Walk(
@@ -347,7 +338,7 @@ def batches(
     segments: int,
     memory: int,
     per_node: int = 0,
-) -> Iterator[NDArray[np.intp]]:
+) -> Iterator[Positions]:
     """Cut the trees into runs whose program, counters and masks fit half the memory budget.
 
     `per_node` are bytes the caller keeps for every node beside these.

@@ -19,7 +19,7 @@ from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Stopped, ThreadCrew
+from icefield.threads import ThreadCrew, unless_stopped
 from icefield.typing import Float
 
 STATISTICS = 6
@@ -27,17 +27,10 @@ ROUNDING = float(np.finfo(np.float64).eps)
 
 
 class StepAudit(LinkedCurves):
-    """Steps of rows' curves on several one-way grids at once.
+    """Steps of rows' curves on several one-way grids at once, whose points rise; a missing one is last.
 
-    Parameters
-    ----------
-    model, sums : the trees, with every raw output
-    axes : what moves, in rising order, missing last; no two may share a forest column
-    numbers : by axis, how many of its points are numbers
-    form : the link of the scale that is asked for
-    selected : the outputs wanted, among those on that scale
-    crew : the threads
-    progress : told of rows times trees
+    `numbers` are how many points of each axis are numbers, `selected` the outputs wanted, among those on the scale that
+    `form` leads to; `progress` is told of rows times trees.
     """
 
     def __init__(
@@ -67,9 +60,8 @@ class StepAudit(LinkedCurves):
         """The steps of each block of rows, in order."""
         tolerance = self._tolerance()
         blocks = self._blocks(sample.n_rows)
-        for (start, stop), part in zip(
-            blocks, self.crew.map(lambda block: self._audited(sample, block, tolerance), blocks)
-        ):
+        parts = self.crew.map(lambda block: self._audited(sample, block, tolerance), blocks)
+        for (start, stop), part in zip(blocks, parts):
             self.progress.advance((stop - start) * self.sums.trees.size)
             yield part
 
@@ -106,12 +98,11 @@ class StepAudit(LinkedCurves):
         layout.load(self._reader(sample.table, start), np.arange(n, dtype=np.int32), codes, bits)
         found = np.zeros((groups, STATISTICS * self.outputs, n))
         places = np.zeros((groups, 2 * self.outputs, n), np.int32)
-        if not kernels.audit_steps(
+        unless_stopped(kernels.audit_steps(
             trees=trees, points=steps.count, point_start=steps.start[:-1], numbers=np.array(numbers, np.int32),
             tolerance=tolerance, link=LINKS[self._link.kind], factor=self._link.factor, rows=n, bits=bits, found=found,
             places=places, stop=self.crew.stop,
-        ):  # fmt: skip
-            raise Stopped
+        ))  # fmt: skip
         values = found.reshape(groups, self.outputs, STATISTICS, n)
         at = places.reshape(groups, self.outputs, 2, n)
         points = np.empty_like(at)
@@ -124,21 +115,13 @@ class StepAudit(LinkedCurves):
         """The outputs wanted; a complement's curve is the other's turned over."""
         if not self._link.complement:
             own = list(self._selected)
-            return StepExtremes(
-                found.start, found.stop, found.sizes[:, own], found.places[:, own], found.missing[:, own]
-            )
-        sizes, places, missing = [], [], []
+            chosen = (found.sizes[:, own], found.places[:, own], found.missing[:, own])
+            return StepExtremes(found.start, found.stop, *chosen)
+        parts = []
         for output in self._selected:
             one, at, gone = found.sizes[:, 0], found.places[:, 0], found.missing[:, 0]
             if output == 0:  # one minus the probability
-                one, at = (
-                    one[:, [1, 0, 3, 2]] * np.array([-1.0, -1.0, 1.0, 1.0])[None, :, None],
-                    at[:, [1, 0]],
-                )
-                gone = np.stack([gone[:, 1] - gone[:, 0], gone[:, 1]], axis=1)
-            sizes.append(one)
-            places.append(at)
-            missing.append(gone)
-        return StepExtremes(
-            found.start, found.stop, np.stack(sizes, 1), np.stack(places, 1), np.stack(missing, 1)
-        )
+                one = one[:, [1, 0, 3, 2]] * np.array([-1.0, -1.0, 1.0, 1.0])[None, :, None]
+                at, gone = at[:, [1, 0]], np.stack([gone[:, 1] - gone[:, 0], gone[:, 1]], axis=1)
+            parts.append((one, at, gone))
+        return StepExtremes(found.start, found.stop, *(np.stack(part, 1) for part in zip(*parts)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines.trees.grid_steps import GridSteps
@@ -12,7 +11,7 @@ from icefield.engines.trees.leaf_masks import LeafMasks, counted_up, numbers
 from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import Program
 from icefield.forest.tree_model import LinkForm
-from icefield.typing import Float
+from icefield.typing import Bits, Float, Int32, Int64
 
 # Leaves of a tree, on average, from which on most masks of 64 rows have none.
 SPARSE_LEAVES = 400
@@ -24,28 +23,14 @@ MOST_WORDS = 64  # of steps, for all outputs, that are held for every row then
 def laid_for_sweeps(
     program: Program, layout: Layout, base: Float, steps: GridSteps, n_groups: int, form: LinkForm
 ) -> kernels.SweepTrees:
-    """The trees of a program, for its groups.
-
-    Parameters
-    ----------
-    program : whose batch and paths
-    layout : gives every condition a row of bits
-    base : of each output
-    steps : of the groups' grids
-    n_groups : how many groups move
-    form : the link
-    """
+    """The trees of a program, for its groups, whose grids have these steps; the layout gives every condition a row of bits."""
     # Rows' own leaves go before others come, so that no margin on the way is out of bounds.
     runs = np.diff(steps.run_start)
     starts_inside = np.zeros(runs.size, bool)
     starts_inside[np.repeat(np.arange(runs.size), runs)[steps.runs[:, 0] == 0]] = True
     masks = LeafMasks.of(program, layout, base, n_groups, form, starts_inside[steps.path_region])
-    region, leaf, group, lists = (
-        steps.path_region[masks.entry_path],
-        masks.entry_leaf,
-        masks.entry_group,
-        masks.lists,
-    )
+    region, leaf = steps.path_region[masks.entry_path], masks.entry_leaf
+    group, lists = masks.entry_group, masks.lists
 
     # What is there from the start does not come.
     lengths = runs[region]
@@ -72,13 +57,7 @@ def laid_for_sweeps(
     )
 
 
-def _inside(
-    steps: GridSteps,
-    region: NDArray[np.int32],
-    group: NDArray[np.int64],
-    outputs: int,
-    events: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+def _inside(steps: GridSteps, region: Int32, group: Int64, outputs: int, events: Int64) -> tuple[Int64, Bits]:
     """For groups whose regions come and go often: where their entries' words begin (-1: not such a group), and the words."""
     words = -(-steps.count // WORD)
     entries = np.bincount(group, minlength=len(words))

@@ -7,13 +7,11 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from icefield import kernels
 from icefield.engines.trees.packed_rows import PackedRows, Workspace, aligned
 from icefield.engines.trees.program import Program
 from icefield.threads import PerThread, ThreadCrew
+from icefield.typing import Bits
 
 Result = TypeVar("Result")
 Walk = kernels.Walk
@@ -24,7 +22,7 @@ class Visit:
 
     def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
         self.packed = Workspace(rows, program.layout, program.has_lists)
-        self.buffers: NDArray[np.uint64] = aligned((program.n_buffers, rows.words))
+        self.buffers: Bits = aligned((program.n_buffers, rows.words))
         self.walk = program.walk(self.packed.bits, self.packed.codes_by_row, self.buffers, crew.stop)
 
     def load(self, start: int, stop: int) -> None:
