@@ -134,6 +134,12 @@ class Curves:
     width: float = 0.5
     step: Literal["pre"] | None = None
 
+    def corners(self) -> tuple[Float, Float]:
+        """`x` and `y`; of steps the corners, as the value at x holds back to the previous x."""
+        if self.step is None:
+            return self.x, self.y
+        return np.repeat(self.x, 2)[:-1], np.repeat(self.y, 2, axis=1)[:, 1:]
+
 
 @dataclass(frozen=True, eq=False)
 class Dots:
@@ -377,22 +383,13 @@ def said_of_bands(panels: Sequence[Panel]) -> str:
 
 def value_range(marks: Sequence[Mark]) -> tuple[float, float] | None:
     """The smallest and largest y that the marks show, or None when they show none."""
-    found: list[Float] = []
+    parts: list[Any] = []
     for mark in marks:
-        if isinstance(mark, (Line, Curves)):
-            found.append(mark.y)
-        elif isinstance(mark, Band):
-            found += [mark.low, mark.high]
-        elif isinstance(mark, (Field, Shade)):
-            found.append(mark.y)
-        elif isinstance(mark, (Dots, Bars)):
-            found += [part for part in (mark.y, mark.low, mark.high) if part is not None]
-            if isinstance(mark, Bars):
-                found.append(np.zeros(1))
-        elif isinstance(mark, Rule) and mark.y is not None:
-            found.append(np.array([mark.y]))
-    finite = [part[np.isfinite(part)] for part in found]
-    finite = [part for part in finite if part.size]
+        if isinstance(mark, (Line, Band, Curves, Dots, Bars, Field, Shade, Rule)):
+            parts += [getattr(mark, name, None) for name in ("y", "low", "high")]
+            parts += [0.0] if isinstance(mark, Bars) else []
+    known = [np.atleast_1d(part) for part in parts if part is not None]
+    finite = [part[np.isfinite(part)] for part in known if np.isfinite(part).any()]
     if not finite:
         return None
     return min(float(part.min()) for part in finite), max(float(part.max()) for part in finite)
