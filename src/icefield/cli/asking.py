@@ -265,10 +265,8 @@ def _prepared(model: Any, data: str, options: dict[str, Any]) -> dict[str, Any]:
     from icefield.data.frame import table_of
 
     del options["on"], options["storage_options"]
-    file, aside = (
-        read_data(data),
-        {name: options.pop(name, None) for name in ("y", "by", "weights", "cluster")},
-    )
+    file = read_data(data)
+    aside = {name: options.pop(name, None) for name in ("y", "by", "weights", "cluster")}
     columns = columns_for(model, column_names(file.frame), **aside)
     fitted = fitted_data(model, file, MissingCells(options.pop("missing")), columns)
     whole = table_of(fitted.frame, "DATA")

@@ -63,15 +63,9 @@ UPRIGHT_LEVELS, UPRIGHT_TEXT = 8, 14  # beyond either, levels are listed down th
 def one_way_panel(
     series: Sequence[Series], whole: Effect, options: Options, named: bool, legend_title: str = ""
 ) -> Panel:
-    """The panel of one feature.
+    """The panel of one feature: series in drawing order, and where the data of the `whole` effect is.
 
-    Parameters
-    ----------
-    series : what to draw, in drawing order
-    whole : the effect over all rows, for where the data is
-    options : how to draw
-    named : whether the value axis names the output (else a legend or the titles do)
-    legend_title : what the labels of the series are values of
+    `named`: the value axis names the output, which a legend or titles do otherwise. `legend_title` is what the labels are values of.
     """
     check_kind(options, ONE_WAY_KINDS, "one feature")
     effects = [s.effect for s in series]

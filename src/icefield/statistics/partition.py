@@ -112,15 +112,9 @@ def partition(
     limits: Limits,
     first: Mapping[Any, Column] | None = None,
 ) -> tuple[list[RegionRows], list[Split]]:
-    """Split rows by conditions on columns so that the rows' responses agree within each part.
+    """Split rows by conditions on columns so that the rows' responses, ``(rows, responses)``, agree within each part.
 
-    Parameters
-    ----------
-    columns : the columns that conditions may be about, each with one entry per row
-    response : ``(rows, responses)``
-    weights : one per row
-    limits : when to stop
-    first : columns that the first condition may be about, all by default; then one split is looked for after the other
+    Where the first condition may be about the columns `first` only, one split is looked for after the other.
     """
     total = _distance(response, weights)
     whole = RegionRows((), np.ones(len(weights), dtype=bool))
@@ -230,13 +224,11 @@ def _best_split(
     at = np.flatnonzero(rows)
     apart = response[at] - weights[at] @ response[at] / weights[at].sum()
     least = limits.least_rows * weights.sum()
-    best: tuple[float, Any] = (limits.least_removed * total, None)
-    for name, column in columns.items():
-        gain, _ = _best_cut(column, at, apart, weights[at], least, CUTS)
-        if gain > best[0]:
-            best = (gain, name)
-    name = best[1]
-    if name is None:
+    gains = {
+        name: _best_cut(column, at, apart, weights[at], least, CUTS)[0] for name, column in columns.items()
+    }
+    name = max(gains, key=gains.__getitem__, default=None)
+    if name is None or gains[name] <= limits.least_removed * total:
         return None
     # The column is settled: now every threshold it allows is tried.
     gain, left_at = _best_cut(columns[name], at, apart, weights[at], least, len(at))

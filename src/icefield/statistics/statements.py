@@ -183,11 +183,7 @@ def overturned(
 ) -> dict[str, tuple[str, ...]]:
     """Statements that other rows could overturn, each with what would be said instead.
 
-    Parameters
-    ----------
-    curves, said : what was judged, and how
-    n_rows : rows averaged over
-    population : rows they were sampled from; where all were used, nothing can be overturned
+    Where the `n_rows` that were averaged over are the whole `population`, nothing can be overturned.
     """
     bundle = curves.bundle
     if bundle is None or len(bundle.curves) < 2 or population <= len(bundle.curves):
