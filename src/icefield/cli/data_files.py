@@ -21,18 +21,11 @@ DATA_FORMATS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".ipc")
 
 @dataclass(frozen=True, eq=False)
 class DataFile:
-    """What a file holds.
+    """What a file holds; rows are named by their line where every row of a text is one."""
 
-    Attributes
-    ----------
-    frame : its columns; every cell as text where the format knows no types
-    as_text : whether it does not
-    lines : whether every row of a text is one line, so that rows can be named by their line; None where it is not known which rows these are
-    """
-
-    frame: Any
-    as_text: bool = False
-    lines: bool | None = False
+    frame: Any  # its columns
+    as_text: bool = False  # whether every cell is text, as the format knows no types
+    lines: bool | None = False  # whether every row is a line; None where it is not known which rows these are
 
     def row(self, at: int) -> str:
         """A row in words."""

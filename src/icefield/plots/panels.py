@@ -31,31 +31,18 @@ RUG_FOOT = 0.08  # or a rug
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One axis of a panel.
+    """One axis of a panel, of ``"number"``, ``"integer"`` (ticks at whole numbers only), ``"time"`` or ``"category"``."""
 
-    Attributes
-    ----------
-    label : what it shows, with unit or scale
-    kind : ``"number"``, ``"integer"`` (ticks at whole numbers only), ``"time"`` or ``"category"``
-    low, high : what must be visible; None leaves it to the marks
-    ticks : for categories, the text at 0, 1, 2, ...
-    missing : where the missing point stands, beyond the last value, or None
-    meaning : what its numbers are where they are months, weekdays or times of day (see `icefield.data.naming`)
-    unit : what its numbers are counted in, for the pointer
-    log : whether equal factors are equal lengths
-    tight : whether it begins at `low` itself, not a little before
-    """
-
-    label: str = ""
+    label: str = ""  # what it shows, with unit or scale
     kind: str = "number"
-    low: float | None = None
+    low: float | None = None  # what must be visible; None leaves it to the marks
     high: float | None = None
-    ticks: tuple[str, ...] = ()
-    missing: float | None = None
-    meaning: str = ""
-    unit: str = ""
-    log: bool = False
-    tight: bool = False
+    ticks: tuple[str, ...] = ()  # for categories, the text at 0, 1, 2, ...
+    missing: float | None = None  # where the missing point stands, beyond the last value
+    meaning: str = ""  # months, weekdays or times of day, where its numbers are (see `icefield.data.naming`)
+    unit: str = ""  # what its numbers are counted in, for the pointer
+    log: bool = False  # whether equal factors are equal lengths
+    tight: bool = False  # whether it begins at `low` itself, not a little before
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,26 +36,16 @@ MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by d
 
 @dataclass(frozen=True, eq=False)
 class Association:
-    """The data as points around the moved features.
+    """The data as points around the moved features."""
 
-    Attributes
-    ----------
-    matrix : ``(rows, coordinates)``; the first blocks are the moved features' own
-    own_columns : per moved feature, the range of its own coordinates
-    names : what the coordinates are, in words
-    placed : the moved features at the rows
-    correlation : multiple correlation of the first moved feature with the other columns
-    related : columns associated with the first moved feature, strongest first
-    strangers : ``(rows, rows)``; which rows must not count as each other's neighbours when the data is
-        measured: a row itself, and for a moved number with many values its copies
-    """
-
-    matrix: Float
-    own_columns: tuple[tuple[int, int], ...]
-    names: tuple[str, ...]
-    placed: tuple[Placed, ...]
-    correlation: float
-    related: tuple[tuple[Any, float], ...]
+    matrix: Float  # ``(rows, coordinates)``; the first blocks are the moved features' own
+    own_columns: tuple[tuple[int, int], ...]  # per moved feature, the range of its own coordinates
+    names: tuple[str, ...]  # what the coordinates are, in words
+    placed: tuple[Placed, ...]  # the moved features at the rows
+    correlation: float  # multiple, of the first moved feature with the other columns
+    related: tuple[tuple[Any, float], ...]  # columns associated with the first moved feature, strongest first
+    # ``(rows, rows)``: which must not count as each other's neighbours when the data is measured: a row itself, and for
+    # a moved number with many values its copies.
     strangers: NDArray[np.bool_]
 
 

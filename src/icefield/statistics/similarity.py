@@ -39,20 +39,12 @@ Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 @dataclass(frozen=True, eq=False)
 class ComparedLevels:
-    """A category whose levels are compared with each other.
+    """A category whose levels are compared with each other."""
 
-    Attributes
-    ----------
-    codes : level number of each row
-    known : which rows have a level, and weight
-    weights : weight of each row
-    own : names of its own columns; its levels are compared by all others
-    """
-
-    codes: NDArray[np.integer[Any]]
-    known: NDArray[np.bool_]
+    codes: NDArray[np.integer[Any]]  # level number of each row
+    known: NDArray[np.bool_]  # which rows have a level, and weight
     weights: Float
-    own: Collection[Any]
+    own: Collection[Any]  # names of its own columns; its levels are compared by all others
 
     def take(self, rows: NDArray[np.intp]) -> ComparedLevels:
         return ComparedLevels(self.codes[rows], self.known[rows], self.weights[rows], self.own)
