@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,16 +95,20 @@ def _header(path: str) -> list[str] | None:
 
 
 def _known_file(path: str) -> Path:
-    """The file, of a kind that can be read."""
+    return known_file("DATA", path, DATA_FORMATS, None, "convert the file, or pipe CSV to -")
+
+
+def known_file(
+    option: str, path: str, formats: Sequence[str], where_none: str | None, where_other: str | None
+) -> Path:
+    """The file, of a kind that can be read; else an error with a hint, where there is none or one of another format."""
     file = Path(path)
     if not file.exists():
-        raise LoadError.about("DATA", "is a file that does not exist", path)
+        raise LoadError.about(option, "is a file that does not exist", path, where_none)
     if file.is_dir():
-        raise LoadError.about("DATA", "is a folder", path, "name one file")
-    if file.suffix.lower() not in DATA_FORMATS:
-        raise LoadError.about(
-            "DATA", f"must be one of {', '.join(DATA_FORMATS)}", path, "convert the file, or pipe CSV to -"
-        )
+        raise LoadError.about(option, "is a folder", path, "name one file")
+    if file.suffix.lower() not in formats:
+        raise LoadError.about(option, f"must be one of {', '.join(formats)}", path, where_other)
     return file
 
 

@@ -114,13 +114,10 @@ def _numeric_panel(
             above += over
         interval = one.interval(spread)
         around = one.interval("simultaneous") if spread == "interval" else None
-        if around is not None:  # the whole curve's, below that of each point
-            below.append(
-                Band(x, around[0][order], around[1][order], colour=one.colour, step=step, alpha=AROUND)
-            )
-        if interval is not None:
-            band = Band(x, interval[0][order], interval[1][order], colour=one.colour, step=step)
-            below.append(band)
+        # That of the whole curve lies below that of each point.
+        for ends, alpha in ((around, AROUND), (interval, Band.alpha)):
+            if ends is not None:
+                below.append(Band(x, ends[0][order], ends[1][order], one.colour, step, alpha))
         faded = one.low_support
         lines.append(
             Line(
