@@ -58,7 +58,11 @@ def two_way_panel(
     blank, hull, mask_note = mask_of(series, across, up, x, y, (first, second), options)
     note = joined(surface_note(whole, options), mask_note if kind != "surface" else "")
     if kind == "surface":
-        return _solid(across, up, x, y, z, scale, title, note)
+        known_x, known_y = in_order(x), in_order(y)
+        field = Field(x[known_x], y[known_y], z[np.ix_(known_y, known_x)], scale, style="surface")
+        along, aside = (replace(one.axis(), high=one.high, missing=None) for one in (across, up))
+        height = Axis(scale.label, low=scale.low, high=scale.high)
+        return Panel(along, aside, (field,), title=title, note=note, scale=scale, z=height)
     marks: list[Mark] = _fields(across, up, x, y, np.where(blank, np.nan, z), scale, kind, hull)
     marks += data_marks(whole, across, up, (first, second), options)
     return Panel(
@@ -170,29 +174,6 @@ def _limits(places: Coordinates, x: Float, kind: str) -> Axis:
         high = float(_missing_cell(places)[1])
     ticks = tuple(wrapped(t, 18) for t in axis.ticks)
     return replace(axis, low=low, high=high, ticks=ticks)
-
-
-def _solid(
-    across: Coordinates,
-    up: Coordinates,
-    x: Float,
-    y: Float,
-    z: Float,
-    scale: ColourScale,
-    title: str,
-    note: str,
-) -> Panel:
-    known_x, known_y = in_order(x), in_order(y)
-    field = Field(x[known_x], y[known_y], z[np.ix_(known_y, known_x)], scale, style="surface")
-    return Panel(
-        x=replace(across.axis(), high=across.high, missing=None),
-        y=replace(up.axis(), high=up.high, missing=None),
-        marks=(field,),
-        title=title,
-        note=note,
-        scale=scale,
-        z=Axis(scale.label, low=scale.low, high=scale.high),
-    )
 
 
 # --- lines -----------------------------------------------------------------------------------------
