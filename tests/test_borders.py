@@ -136,6 +136,7 @@ HANDED_ON = {
     "mlflow.evaluator.IcefieldEvaluator.evaluate": "what MLflow may pass some day",
     "plots.plotly_frame.Frame.shape": "plotly's own keywords",
     "plots.plotly_frame.Frame.text": "plotly's own keywords",
+    "plots.plotly_frame.Frame.trace": "plotly's own keywords",
 }
 
 

@@ -73,6 +73,17 @@ def test_the_longest_files_come_first_and_stay_whole(monkeypatch: pytest.MonkeyP
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("text", "kept"), [("def one():\n    >>> one()\n", 2), ("def one(): ...\n", 1)])
+def test_only_modules_with_an_example_are_searched_for_examples(text: str, kept: int, tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(text, encoding="utf-8")
+    collecting = run_order.pytest_collect_file(path)
+    next(collecting)
+    with pytest.raises(StopIteration) as done:
+        collecting.send([object.__new__(run_order.DoctestModule), SimpleNamespace()])
+    assert len(done.value.value) == kept
+
+
 def test_no_two_test_files_have_one_name() -> None:
     """Tests are imported by their file's name alone: a second one of that name would not be collected."""
     files = Path(__file__).parent.rglob("test_*.py")

@@ -7,7 +7,6 @@ more rows would, whatever blocks, threads or partitions the rows were split into
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -292,5 +291,7 @@ def moments_of(state: State, at: str) -> Moments:
 
 
 def _digest(values: NDArray[Any]) -> str:
+    import hashlib  # of streams' states alone
+
     content = repr(values.tolist()) if values.dtype == object else values.tobytes().hex()
     return hashlib.sha256(f"{values.dtype} {content}".encode()).hexdigest()[:16]

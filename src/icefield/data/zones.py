@@ -11,7 +11,6 @@ from __future__ import annotations
 import datetime as dt
 import re
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,8 @@ def zone_info(zone: Any) -> dt.tzinfo:
     >>> zone_info("+05:30").utcoffset(None)
     datetime.timedelta(seconds=19800)
     """
+    from zoneinfo import ZoneInfo  # which few data need, and whose import looks for files
+
     if isinstance(zone, dt.tzinfo):
         # Zones of pytz go by the first offset they ever had, unless asked in a way of their own.
         name = getattr(zone, "zone", None)

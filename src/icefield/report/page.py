@@ -45,7 +45,7 @@ def page_html(report: ReportPage, *, static: bool = False) -> str:
         from icefield.report import images
 
         of = [f" of {output}" for output in report.outputs] if len(report.outputs) > 1 else [""]
-        environment.globals.update(images=images, named=[report.what + output for output in of])
+        environment.globals.update(images=images, titles=[report.what + output for output in of])
     return environment.get_template("template.html").render(
         report=report,
         static=static,

@@ -49,9 +49,30 @@ void count_weights(const CountArguments& a, Instruction now, u64* aside) {
     }
 }
 
-// A program over the rows marked in the first buffer, for all moves in one walk: bits that are the same for all are read
-// once, and below nodes that rows reach alike nothing is counted twice. In layers of `bits` after the first only the rows are
-// there that `moved` names.
+// A program over the rows marked in the first buffer; false where the stop flag ended it.
+template <i64 known_words>
+bool run_plain(const Walk& walk, const Table<i64>& counters) {
+    const i64 words = known_words > 0 ? known_words : walk.buffers.columns;
+    for (i64 i = 0; i < walk.program.rows; ++i) {
+        if (is_stopped(walk, i)) return false;
+        const Instruction now(walk, i);
+        const u64* source = walk.buffers.data + now.source * words;
+        const u64* test = walk.bits.data + (now.condition >> 1) * words;
+        const u64 flip = flip_of(now.condition);
+        u64* target = now.target < 0 ? nullptr : walk.buffers.data + now.target * words;
+        if (now.counter < 0) {
+            if (target != nullptr) narrow(source, test, flip, words, target);
+        } else if (target == nullptr) {
+            counters(now.counter, 0) += narrow_and_count<false>(source, test, flip, words, nullptr);
+        } else {
+            counters(now.counter, 0) += narrow_and_count<true>(source, test, flip, words, target);
+        }
+    }
+    return true;
+}
+
+// The same for all moves in one walk: bits that are the same for all are read once, and below nodes that rows reach alike
+// nothing is counted twice. In layers of `bits` after the first only the rows are there that `moved` names.
 class MovesCount {
 public:
     MovesCount(const Walk& walk, const Cube<const u64>& bits, const u8* moved, const Table<i64>& counters)
@@ -61,7 +82,12 @@ public:
     bool ok() const { return masks_.ok() && differs_.ok(); }
 
     // False where the stop flag ended it.
-    bool run() { return words_ == 64 ? run_words<64>() : words_ == 128 ? run_words<128>() : run_words<0>(); }
+    bool run() {
+        if (bits_.layers > 1) return words_ == 64 ? run_words<64>() : words_ == 128 ? run_words<128>() : run_words<0>();
+        return words_ == 64    ? run_plain<64>(walk_, counters_)
+               : words_ == 128 ? run_plain<128>(walk_, counters_)
+                               : run_plain<0>(walk_, counters_);
+    }
 
 private:
     template <i64 known_words>
