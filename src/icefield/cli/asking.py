@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import click
@@ -310,10 +310,6 @@ def _without_progress() -> None:
     """No bar, however long the work, until this command is over."""
     from icefield import progress
 
-    patience = progress.PATIENCE
-    progress.PATIENCE = float("inf")
-
-    def restored() -> None:
-        progress.PATIENCE = patience
-
+    restored = partial(setattr, progress, "PATIENCE", progress.PATIENCE)
     click.get_current_context().call_on_close(restored)
+    progress.PATIENCE = float("inf")
