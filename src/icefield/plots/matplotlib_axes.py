@@ -25,9 +25,8 @@ from matplotlib.ticker import (
 
 from icefield.plots.fonts import drawable
 from icefield.plots.matplotlib_theme import SETTINGS, smaller
-from icefield.plots.named_ticks import MOST_TICKS, named_ticks
 from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
-from icefield.plots.ticks import LEAST_SIZE, LINE, fitting
+from icefield.plots.ticks import LEAST_SIZE, LINE, MOST_TICKS, fitting, named_ticks
 from icefield.wording.names import MISSING, longest_piece, told_apart, wrapped
 
 TICK_LETTERS = 7  # of a time of day with what separates it from the next
