@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import click
@@ -265,10 +265,8 @@ def _prepared(model: Any, data: str, options: dict[str, Any]) -> dict[str, Any]:
     from icefield.data.frame import table_of
 
     del options["on"], options["storage_options"]
-    file, aside = (
-        read_data(data),
-        {name: options.pop(name, None) for name in ("y", "by", "weights", "cluster")},
-    )
+    file = read_data(data)
+    aside = {name: options.pop(name, None) for name in ("y", "by", "weights", "cluster")}
     columns = columns_for(model, column_names(file.frame), **aside)
     fitted = fitted_data(model, file, MissingCells(options.pop("missing")), columns)
     whole = table_of(fitted.frame, "DATA")
@@ -312,10 +310,6 @@ def _without_progress() -> None:
     """No bar, however long the work, until this command is over."""
     from icefield import progress
 
-    patience = progress.PATIENCE
-    progress.PATIENCE = float("inf")
-
-    def restored() -> None:
-        progress.PATIENCE = patience
-
+    restored = partial(setattr, progress, "PATIENCE", progress.PATIENCE)
     click.get_current_context().call_on_close(restored)
+    progress.PATIENCE = float("inf")

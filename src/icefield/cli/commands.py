@@ -10,6 +10,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -276,14 +277,7 @@ def change(
       icefield change model.skops titanic.csv age --from 30 --to 50 --fit model.skops --y survived --plot age.png
     """
     values = [... if text is None else _single_value(explainer, feature, text) for text in (start, end)]
-    about = {
-        "plus": _whole(plus),
-        "times": times,
-        "given": list(given) or None,
-        "rows": rows,
-        **_level(level),
-    }
-    found = explainer.change(feature, *values, **about)
+    found = explainer.change(feature, *values, plus=_whole(plus), times=times, **_about(given, level, rows))
     show(found, record=explainer.record, **out)
 
 
@@ -311,7 +305,7 @@ def slope(
     Example:
       icefield slope model.txt titanic.csv age --by sex
     """
-    found = explainer.slope(feature, step=_whole(step), given=list(given) or None, rows=rows, **_level(level))
+    found = explainer.slope(feature, step=_whole(step), **_about(given, level, rows))
     show(found, record=explainer.record, **out)
 
 
@@ -491,9 +485,9 @@ def _whole(number: float | None) -> float | int | None:
     return int(number) if number is not None and number.is_integer() else number
 
 
-def _level(level: float | None) -> dict[str, float]:
-    """The level asked for; an Explainer and Refits have their own otherwise."""
-    return {} if level is None else {"level": level}
+def _about(given: tuple[str, ...], level: float | None, rows: int | None) -> dict[str, Any]:
+    """What changes and slopes both take; an Explainer and Refits have levels of their own, where none is asked for."""
+    return {"given": list(given) or None, "rows": rows} | ({} if level is None else {"level": level})
 
 
 def _levels(explainer: Any, feature: str) -> dict[str, Any]:
@@ -506,10 +500,8 @@ def _levels(explainer: Any, feature: str) -> dict[str, Any]:
 
 def _value(text: str) -> Any:
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text
 
 

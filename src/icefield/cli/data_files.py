@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,11 @@ DATA_FORMATS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".ipc")
 
 @dataclass(frozen=True, eq=False)
 class DataFile:
-    """What a file holds.
+    """What a file holds; rows are named by their line where every row of a text is one."""
 
-    Attributes
-    ----------
-    frame : its columns; every cell as text where the format knows no types
-    as_text : whether it does not
-    lines : whether every row of a text is one line, so that rows can be named by their line; None where it is not known which rows these are
-    """
-
-    frame: Any
-    as_text: bool = False
-    lines: bool | None = False
+    frame: Any  # its columns
+    as_text: bool = False  # whether every cell is text, as the format knows no types
+    lines: bool | None = False  # whether every row is a line; None where it is not known which rows these are
 
     def row(self, at: int) -> str:
         """A row in words."""
@@ -102,16 +95,20 @@ def _header(path: str) -> list[str] | None:
 
 
 def _known_file(path: str) -> Path:
-    """The file, of a kind that can be read."""
+    return known_file("DATA", path, DATA_FORMATS, None, "convert the file, or pipe CSV to -")
+
+
+def known_file(
+    option: str, path: str, formats: Sequence[str], where_none: str | None, where_other: str | None
+) -> Path:
+    """The file, of a kind that can be read; else an error with a hint, where there is none or one of another format."""
     file = Path(path)
     if not file.exists():
-        raise LoadError.about("DATA", "is a file that does not exist", path)
+        raise LoadError.about(option, "is a file that does not exist", path, where_none)
     if file.is_dir():
-        raise LoadError.about("DATA", "is a folder", path, "name one file")
-    if file.suffix.lower() not in DATA_FORMATS:
-        raise LoadError.about(
-            "DATA", f"must be one of {', '.join(DATA_FORMATS)}", path, "convert the file, or pipe CSV to -"
-        )
+        raise LoadError.about(option, "is a folder", path, "name one file")
+    if file.suffix.lower() not in formats:
+        raise LoadError.about(option, f"must be one of {', '.join(formats)}", path, where_other)
     return file
 
 

@@ -39,14 +39,9 @@ UNITS = {
 
 
 def main(output: Path = OUTPUT, small: bool = False, timings: bool = False, serve: bool = False) -> None:
-    """Fit gradient boosting on every flight of 2013, explain it, write the report and print its findings.
+    """Fit gradient boosting on every flight of 2013, or `small` on some, explain it, write the report and print its findings.
 
-    Parameters
-    ----------
-    output : folder for the report and one picture
-    small : a sample of the flights and fewer trees, for a few seconds' run
-    timings : also ask every kind of question by itself, and print what each takes beside one predict
-    serve : open the live explorer instead, until interrupted
+    `timings` asks every kind of question by itself too, and prints what each takes; `serve` opens the live explorer instead.
     """
     began = time.perf_counter()
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from icefield.cli.data_files import DATA_FORMATS
+from icefield.cli.data_files import DATA_FORMATS, known_file
 from icefield.errors import did_you_mean
 from icefield.libraries.native_files import LoadError, first_line, load_native, native_suffixes, optional
 from icefield.libraries.sklearn.skops_files import load_skops
@@ -30,16 +30,9 @@ def is_imported(path: str) -> bool:
 
 def check_model_file(path: str, option: str = "MODEL") -> None:
     """Refuse a file that does not exist or is of no known format; `option` is where the line names it."""
-    file = Path(path)
-    suffix = file.suffix.lower()
-    if not file.exists():
-        hint = "or write package.module:object to import one, which runs that module's code"
-        raise LoadError.about(option, "is a file that does not exist", path, hint)
-    if file.is_dir():
-        raise LoadError.about(option, "is a folder", path, "name one file")
-    if suffix not in MODEL_FORMATS:
-        swapped = "name the model first, then the data" if suffix in DATA_FORMATS else None
-        raise LoadError.about(option, f"must be one of {', '.join(MODEL_FORMATS)}", path, swapped)
+    hint = "or write package.module:object to import one, which runs that module's code"
+    swapped = Path(path).suffix.lower() in DATA_FORMATS
+    known_file(option, path, MODEL_FORMATS, hint, "name the model first, then the data" if swapped else None)
 
 
 def load_model(

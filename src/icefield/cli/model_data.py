@@ -97,15 +97,9 @@ def fitted_data(
     columns: Sequence[Any] | None = None,
     wanted: Wanted | None = None,
 ) -> FittedData:
-    """The data with every column as the model takes it.
+    """The data with every column as the model takes it, of which it gets `columns`, by default all.
 
-    Parameters
-    ----------
-    model : a loaded model
-    data : what a file holds
-    missing : which texts stand for a missing value
-    columns : the columns the model gets, all by default
-    wanted : what the model takes, where that is known from other rows
+    `wanted` is what the model takes, where that is known from other rows.
     """
     missing = MissingCells() if missing is None else missing
     names = column_names(data.frame)

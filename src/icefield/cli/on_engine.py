@@ -52,15 +52,11 @@ def data_on(engine: str, model: Any, files: Sequence[str], threads: int | None) 
     return source
 
 
-def _on_close(stop: Any) -> None:
-    click.get_current_context().call_on_close(stop)
-
-
 def _dask(paths: list[str], processes: int) -> Any:
     distributed, frames = importlib.import_module("distributed"), importlib.import_module("dask.dataframe")
     cluster = distributed.LocalCluster(n_workers=processes, threads_per_worker=1, dashboard_address=None)
-    _on_close(cluster.close)
-    _on_close(distributed.Client(cluster).close)
+    click.get_current_context().call_on_close(cluster.close)
+    click.get_current_context().call_on_close(distributed.Client(cluster).close)
     return frames.read_parquet(paths)
 
 
@@ -74,7 +70,7 @@ def _spark(paths: list[str], processes: int) -> Any:
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.master(f"local[{processes},3]").appName("icefield").getOrCreate()
-    _on_close(session.stop)
+    click.get_current_context().call_on_close(session.stop)
     session.sparkContext.setLogLevel("OFF")
     return session.read.parquet(*paths)
 
@@ -82,7 +78,7 @@ def _spark(paths: list[str], processes: int) -> Any:
 def _ray(paths: list[str], processes: int) -> Any:
     ray = importlib.import_module("ray")
     ray.init(num_cpus=processes, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    _on_close(ray.shutdown)
+    click.get_current_context().call_on_close(ray.shutdown)
     data = importlib.import_module("ray.data")
     data.DataContext.get_current().enable_progress_bars = False
     # Said to be local, or Ray tries libraries for remote ones in several threads at once.

@@ -19,7 +19,7 @@ from icefield.data.naming import Naming
 from icefield.effect import Effect
 from icefield.explore.messages import BadMessage, number
 from icefield.plots.coordinates import Coordinates
-from icefield.plots.named_ticks import named_ticks
+from icefield.plots.ticks import named_ticks
 from icefield.typing import Float
 from icefield.wording.names import page_name
 from icefield.wording.values import named_value, shown_value

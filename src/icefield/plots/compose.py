@@ -60,11 +60,10 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
 def comparison_picture(effects: Mapping[str, Effect], options: Options) -> Picture:
     """The same question asked of several models."""
     # Views of one model (`Explainer.conditional`) are called by their kind.
-    spelled = {
-        KINDS.get(effect.kind, name) if name == effect.kind else name: effect
+    shown = {
+        name_text(KINDS.get(name, name) if name == effect.kind else name, 40): viewed(effect, options)
         for name, effect in effects.items()
     }
-    shown = {name_text(name, 40): viewed(effect, options) for name, effect in spelled.items()}
     first = next(iter(shown.values()))
     outputs = chosen_outputs(first, options)
     if first.n_features == 2:

@@ -141,6 +141,12 @@ def spaced_by_factors(grid: Float) -> bool:
     return bool(np.ptp(steps) <= 0.05 * steps.mean() and known[-1] > 2 * known[0])
 
 
+def in_order(at: Float) -> NDArray[np.intp]:
+    """The numbers of the known places, from left to right."""
+    order = np.argsort(at, kind="stable")
+    return order[np.isfinite(at[order])]
+
+
 def _seconds(values: NDArray[Any]) -> Float:
     seconds = values.astype("timedelta64[us]").astype(np.int64) / 1e6
     return np.where(np.isnat(values), np.nan, seconds)

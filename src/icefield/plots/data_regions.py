@@ -91,12 +91,9 @@ def data_marks(
         y = up.place(np.asarray(joint.sample[order[1]]))
         inside = (x >= across.low) & (x <= across.high) & (y >= up.low) & (y <= up.high)
         return [Dots(x[inside], y[inside], colour="text", size=0.35, alpha=0.35)]
-    sides: list[Mark] = []
-    for side, places, which in (("top", across, order[0]), ("right", up, order[1])):
-        margin = _margin(side, distribution.marginals[which], places)
-        if margin is not None:
-            sides.append(margin)
-    return sides
+    both = (("top", across, order[0]), ("right", up, order[1]))
+    sides = [_margin(side, distribution.marginals[which], places) for side, places, which in both]
+    return [margin for margin in sides if margin is not None]
 
 
 def _margin(side: str, marginal: Marginal, places: Coordinates) -> Margin | None:

@@ -67,14 +67,10 @@ def _usual_fonts(families: tuple[str, ...], settings: tuple[tuple[str, ...], ...
     """The font files matplotlib itself tries for the current settings."""
     expansions = dict(zip(_GENERIC, settings))
     names = [name for family in families for name in expansions.get(family, (family,))]
-    paths = []
+    paths: dict[str, None] = {}
     for name in names:
-        try:
-            path = font_manager.findfont(FontProperties(family=[name]), fallback_to_default=False)
-        except ValueError:
-            continue
-        if path not in paths:
-            paths.append(str(path))
+        with suppress(ValueError):
+            paths[str(font_manager.findfont(FontProperties(family=[name]), fallback_to_default=False))] = None
     return tuple(paths) or (str(font_manager.findfont(FontProperties())),)
 
 

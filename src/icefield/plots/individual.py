@@ -13,7 +13,7 @@ from icefield.counts import counted
 from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
 from icefield.errors import InputError, did_you_mean
-from icefield.plots.coordinates import Coordinates
+from icefield.plots.coordinates import Coordinates, in_order
 from icefield.plots.options import Options
 from icefield.plots.palette import SEQUENTIAL
 from icefield.plots.panels import Colour, ColourScale, Curves, Dots, Field, Float, Line, Mark, Shade
@@ -92,8 +92,8 @@ def drawn_points(at: Float, places: Coordinates, stepped: bool) -> tuple[Float, 
 
     A step holds back to the previous point, and the first one to the panel's edge.
     """
-    order = np.argsort(at, kind="stable")
-    order = order[np.isfinite(at[order]) & (at[order] <= places.high)]
+    order = in_order(at)
+    order = order[at[order] <= places.high]
     if not stepped or len(order) < 2:
         return at[order], order
     edge = places.beyond(at[order[0]], -0.03)

@@ -25,9 +25,8 @@ from matplotlib.ticker import (
 
 from icefield.plots.fonts import drawable
 from icefield.plots.matplotlib_theme import SETTINGS, smaller
-from icefield.plots.named_ticks import MOST_TICKS, named_ticks
 from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
-from icefield.plots.ticks import LEAST_SIZE, LINE, fitting
+from icefield.plots.ticks import LEAST_SIZE, LINE, MOST_TICKS, fitting, named_ticks
 from icefield.wording.names import MISSING, longest_piece, told_apart, wrapped
 
 TICK_LETTERS = 7  # of a time of day with what separates it from the next
@@ -264,14 +263,9 @@ def _missing_tick(ax: Axes, axis: Any, described: Axis, which: str) -> None:
     clear = smaller(size, 1.0) * (0.58 * len(MISSING) / 2 + 1.1) if which == "x" else smaller(size, 1.2)
     axis.set_major_locator(_TicksWithin(axis.get_major_locator(), -np.inf, last, clear))
     offset = SETTINGS[f"{which}tick.major.size"] + SETTINGS[f"{which}tick.major.pad"]
-    if which == "x":
-        at: Any = (last, 0)
-        shift = (0.0, -offset)
-        where: Any = ("data", "axes fraction")
-        place: dict[str, Any] = {"ha": "center", "va": "top"}
-    else:
-        at, shift, where = (0, last), (-offset, 0.0), ("axes fraction", "data")
-        place = {"ha": "right", "va": "center"}
+    along_foot: Any = (last, 0), (0.0, -offset), ("data", "axes fraction")
+    at, shift, where = along_foot if which == "x" else [pair[::-1] for pair in along_foot]
+    place: Any = {"ha": "center", "va": "top"} if which == "x" else {"ha": "right", "va": "center"}
     colour = SETTINGS[f"{which}tick.labelcolor"]
     colour = SETTINGS[f"{which}tick.color"] if colour == "inherit" else colour
     ax.annotate(

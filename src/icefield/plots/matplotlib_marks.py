@@ -90,7 +90,7 @@ def _band(ax: Axes, panel: Panel, mark: Band, theme: Theme) -> None:
 
 
 def _curves(ax: Axes, panel: Panel, mark: Curves, theme: Theme) -> None:
-    x, y = _stepped(mark.x, mark.y) if mark.step else (mark.x, mark.y)
+    x, y = mark.corners()
     paths = np.empty((*y.shape, 2))
     paths[..., int(panel.flip)], paths[..., int(not panel.flip)] = x, y
     lines = LineCollection(
@@ -98,11 +98,6 @@ def _curves(ax: Axes, panel: Panel, mark: Curves, theme: Theme) -> None:
     )
     _colour_each(lines, mark, theme)
     ax.add_collection(lines, autolim=False)
-
-
-def _stepped(x: Float, y: Float) -> tuple[Float, Float]:
-    """Corners for curves whose value at x holds back to the previous x."""
-    return np.repeat(x, 2)[:-1], np.repeat(y, 2, axis=1)[:, 1:]
 
 
 def _colour_each(artist: Any, mark: Curves | Dots, theme: Theme) -> None:
@@ -180,17 +175,12 @@ def _rug(ax: Axes, panel: Panel, mark: Rug, theme: Theme) -> None:
 def _margin(ax: Axes, panel: Panel, mark: Margin, theme: Theme) -> None:
     top = mark.side == "top"
     inset = ax.inset_axes((0, 1.02, 1, 0.11) if top else (1.02, 0, 0.11, 1))
-    shared: dict[str, Any] = {"color": theme.faint, "linewidth": 0, "align": "edge"}
-    widths = mark.rights - mark.lefts
-    if top:
-        inset.bar(mark.lefts, mark.counts, widths, **shared)
-        inset.set(xlim=(panel.x.low, panel.x.high), ylim=(0, mark.counts.max() * 1.02 or 1))
-    else:
-        inset.barh(mark.lefts, mark.counts, widths, **shared)
-        ends = (panel.y.low, panel.y.high)
-        inset.set(
-            ylim=ends[::-1] if panel.y.kind == "category" else ends, xlim=(0, mark.counts.max() * 1.02 or 1)
-        )
+    draw, axis = (inset.bar, panel.x) if top else (inset.barh, panel.y)
+    draw(mark.lefts, mark.counts, mark.rights - mark.lefts, color=theme.faint, linewidth=0, align="edge")
+    ends, counts = (axis.low, axis.high), (0, mark.counts.max() * 1.02 or 1)
+    if not top and axis.kind == "category":
+        ends = ends[::-1]
+    inset.set(xlim=ends if top else counts, ylim=counts if top else ends)
     inset.set_axis_off()
     inset.set_gid(f"icefield:margin-{mark.side}")
 

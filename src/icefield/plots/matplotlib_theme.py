@@ -91,16 +91,10 @@ class Theme:
     def colour(self, colour: Colour) -> Any:
         if isinstance(colour, int):
             return self._palette[colour % len(self._palette)]
-        if colour == "text":
-            return self.text
-        if colour == "muted":
-            return self.muted
-        if colour == "faint":
-            return self.faint
         if colour.startswith("sequential:"):
             share = along(float(colour.split(":")[1]), self.dark)
             return to_hex(self.cmap(ColourScale(0, 1, cmap=self._options.cmap or SEQUENTIAL))(share))
-        return colour
+        return {"text": self.text, "muted": self.muted, "faint": self.faint}.get(colour, colour)
 
     def cmap(self, scale: ColourScale) -> Colormap:
         chosen = scale.cmap

@@ -63,15 +63,9 @@ UPRIGHT_LEVELS, UPRIGHT_TEXT = 8, 14  # beyond either, levels are listed down th
 def one_way_panel(
     series: Sequence[Series], whole: Effect, options: Options, named: bool, legend_title: str = ""
 ) -> Panel:
-    """The panel of one feature.
+    """The panel of one feature: series in drawing order, and where the data of the `whole` effect is.
 
-    Parameters
-    ----------
-    series : what to draw, in drawing order
-    whole : the effect over all rows, for where the data is
-    options : how to draw
-    named : whether the value axis names the output (else a legend or the titles do)
-    legend_title : what the labels of the series are values of
+    `named`: the value axis names the output, which a legend or titles do otherwise. `legend_title` is what the labels are values of.
     """
     check_kind(options, ONE_WAY_KINDS, "one feature")
     effects = [s.effect for s in series]
@@ -79,9 +73,9 @@ def one_way_panel(
     places = Coordinates(effects if all(whole.ordered) else [whole, *effects], scale=options.x_scale)
     label = value_label(series[0].effect, series[0].output if named else None)
     can_be_line = places.ordered and options.kind in ("auto", "line")
-    if can_be_line and not (options.kind == "auto" and _two_valued(whole)):
-        return _numeric_panel(series, whole, places, label, options, legend_title)
-    return _level_panel(series, whole, places, label, options, legend_title)
+    as_line = can_be_line and not (options.kind == "auto" and _two_valued(whole))
+    panel = (_numeric_panel if as_line else _level_panel)(series, whole, places, options)
+    return replace(panel, y=replace(panel.y, label=label), legend_title=legend_title or panel.legend_title)
 
 
 def _two_valued(whole: Effect) -> bool:
@@ -96,14 +90,7 @@ def _two_valued(whole: Effect) -> bool:
 # --- numbers and times -----------------------------------------------------------------------------
 
 
-def _numeric_panel(
-    series: Sequence[Series],
-    whole: Effect,
-    places: Coordinates,
-    label: str,
-    options: Options,
-    legend_title: str,
-) -> Panel:
+def _numeric_panel(series: Sequence[Series], whole: Effect, places: Coordinates, options: Options) -> Panel:
     below: list[Mark] = []
     lines: list[Mark] = []
     above: list[Mark] = []
@@ -120,13 +107,10 @@ def _numeric_panel(
             above += over
         interval = one.interval(spread)
         around = one.interval("simultaneous") if spread == "interval" else None
-        if around is not None:  # the whole curve's, below that of each point
-            below.append(
-                Band(x, around[0][order], around[1][order], colour=one.colour, step=step, alpha=AROUND)
-            )
-        if interval is not None:
-            band = Band(x, interval[0][order], interval[1][order], colour=one.colour, step=step)
-            below.append(band)
+        # That of the whole curve lies below that of each point.
+        for ends, alpha in ((around, AROUND), (interval, Band.alpha)):
+            if ends is not None:
+                below.append(Band(x, ends[0][order], ends[1][order], one.colour, step, alpha))
         faded = one.low_support
         lines.append(
             Line(
@@ -156,11 +140,11 @@ def _numeric_panel(
     note, said = _note(series, spreads[0], whole, options)
     return Panel(
         x=axis,
-        y=Axis(label, low=low, high=high),
+        y=Axis(low=low, high=high),
         marks=(*_where_data_is(whole, places, options), *marks),
         note=joined(many, note),
         band=said,
-        legend_title=legend_title or colouring.title,
+        legend_title=colouring.title,
         scale=colouring.scale,
     )
 
@@ -300,14 +284,7 @@ def _strip(marginal: Marginal, places: Coordinates) -> Strip | None:
 # --- levels ----------------------------------------------------------------------------------------
 
 
-def _level_panel(
-    series: Sequence[Series],
-    whole: Effect,
-    places: Coordinates,
-    label: str,
-    options: Options,
-    legend_title: str,
-) -> Panel:
+def _level_panel(series: Sequence[Series], whole: Effect, places: Coordinates, options: Options) -> Panel:
     levels = arranged(series, whole, places, options)
     spread_asked = _asked_spread(series, options)
     offsets = np.linspace(-0.5, 0.5, 2 * len(series) + 1)[1::2] * 0.8 if len(series) > 1 else np.zeros(1)
@@ -349,11 +326,11 @@ def _level_panel(
     note, said = _note(series, spread, whole, options, "lines")
     return Panel(
         x=axis,
-        y=Axis(label, low=low, high=high),
+        y=Axis(low=low, high=high),
         marks=(*extra, *marks),
         note=joined(many, note, levels.note),
         band=joined(said, levels.note),
-        legend_title=legend_title or colouring.title,
+        legend_title=colouring.title,
         scale=colouring.scale,
         flip=flip,
     )

@@ -31,31 +31,18 @@ RUG_FOOT = 0.08  # or a rug
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One axis of a panel.
+    """One axis of a panel, of ``"number"``, ``"integer"`` (ticks at whole numbers only), ``"time"`` or ``"category"``."""
 
-    Attributes
-    ----------
-    label : what it shows, with unit or scale
-    kind : ``"number"``, ``"integer"`` (ticks at whole numbers only), ``"time"`` or ``"category"``
-    low, high : what must be visible; None leaves it to the marks
-    ticks : for categories, the text at 0, 1, 2, ...
-    missing : where the missing point stands, beyond the last value, or None
-    meaning : what its numbers are where they are months, weekdays or times of day (see `icefield.data.naming`)
-    unit : what its numbers are counted in, for the pointer
-    log : whether equal factors are equal lengths
-    tight : whether it begins at `low` itself, not a little before
-    """
-
-    label: str = ""
+    label: str = ""  # what it shows, with unit or scale
     kind: str = "number"
-    low: float | None = None
+    low: float | None = None  # what must be visible; None leaves it to the marks
     high: float | None = None
-    ticks: tuple[str, ...] = ()
-    missing: float | None = None
-    meaning: str = ""
-    unit: str = ""
-    log: bool = False
-    tight: bool = False
+    ticks: tuple[str, ...] = ()  # for categories, the text at 0, 1, 2, ...
+    missing: float | None = None  # where the missing point stands, beyond the last value
+    meaning: str = ""  # months, weekdays or times of day, where its numbers are (see `icefield.data.naming`)
+    unit: str = ""  # what its numbers are counted in, for the pointer
+    log: bool = False  # whether equal factors are equal lengths
+    tight: bool = False  # whether it begins at `low` itself, not a little before
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +120,12 @@ class Curves:
     alpha: float = 0.2
     width: float = 0.5
     step: Literal["pre"] | None = None
+
+    def corners(self) -> tuple[Float, Float]:
+        """`x` and `y`; of steps the corners, as the value at x holds back to the previous x."""
+        if self.step is None:
+            return self.x, self.y
+        return np.repeat(self.x, 2)[:-1], np.repeat(self.y, 2, axis=1)[:, 1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,22 +370,13 @@ def said_of_bands(panels: Sequence[Panel]) -> str:
 
 def value_range(marks: Sequence[Mark]) -> tuple[float, float] | None:
     """The smallest and largest y that the marks show, or None when they show none."""
-    found: list[Float] = []
+    parts: list[Any] = []
     for mark in marks:
-        if isinstance(mark, (Line, Curves)):
-            found.append(mark.y)
-        elif isinstance(mark, Band):
-            found += [mark.low, mark.high]
-        elif isinstance(mark, (Field, Shade)):
-            found.append(mark.y)
-        elif isinstance(mark, (Dots, Bars)):
-            found += [part for part in (mark.y, mark.low, mark.high) if part is not None]
-            if isinstance(mark, Bars):
-                found.append(np.zeros(1))
-        elif isinstance(mark, Rule) and mark.y is not None:
-            found.append(np.array([mark.y]))
-    finite = [part[np.isfinite(part)] for part in found]
-    finite = [part for part in finite if part.size]
+        if isinstance(mark, (Line, Band, Curves, Dots, Bars, Field, Shade, Rule)):
+            parts += [getattr(mark, name, None) for name in ("y", "low", "high")]
+            parts += [0.0] if isinstance(mark, Bars) else []
+    known = [np.atleast_1d(part) for part in parts if part is not None]
+    finite = [part[np.isfinite(part)] for part in known if np.isfinite(part).any()]
     if not finite:
         return None
     return min(float(part.min()) for part in finite), max(float(part.max()) for part in finite)

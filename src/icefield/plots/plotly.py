@@ -11,7 +11,6 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from icefield.plots.named_ticks import MOST_TICKS, named_ticks
 from icefield.plots.options import AROUND, Options
 from icefield.plots.panels import (
     Axis,
@@ -29,7 +28,7 @@ from icefield.plots.panels import (
 from icefield.plots.plotly_frame import Frame, positions
 from icefield.plots.plotly_marks import draw_mark
 from icefield.plots.plotly_theme import Theme, escaped
-from icefield.plots.ticks import LINE, fitting, nice_ticks
+from icefield.plots.ticks import LINE, MOST_TICKS, fitting, named_ticks, nice_ticks
 from icefield.wording.names import MISSING, abbreviated, told_apart, wrapped
 from icefield.wording.values import shown_value
 

@@ -45,7 +45,7 @@ class Frame:
     def oriented(self, x: Any, y: Any) -> dict[str, Any]:
         return {"x": y, "y": x} if self.panel.flip else {"x": x, "y": y}
 
-    def legend(self, label: str | None, colour: str) -> dict[str, Any]:
+    def legend(self, label: str | None) -> dict[str, Any]:
         """Legend entries once per label, whatever panel or mark they come from."""
         if label is None:
             return {"showlegend": False}

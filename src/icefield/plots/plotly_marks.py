@@ -6,7 +6,6 @@ traces, not of points); histograms, rugs and rules are shapes tied to the panel'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -60,7 +59,7 @@ def draw_mark(frame: Frame, mark: Mark, coloraxis: str | None) -> None:
 
 def _line(frame: Frame, mark: Line) -> None:
     colour = frame.theme.colour(mark.colour)
-    legend = frame.legend(mark.label, colour)
+    legend = frame.legend(mark.label)
     if not len(mark.x):
         frame.trace(
             go.Scatter, x=[None], y=[None], mode="lines", line={"color": colour, "width": 2.5}, **legend
@@ -125,9 +124,7 @@ def _band(frame: Frame, mark: Band) -> None:
 
 
 def _curves(frame: Frame, mark: Curves) -> None:
-    x, y = mark.x, mark.y
-    if mark.step:
-        x, y = np.repeat(x, 2)[:-1], np.repeat(y, 2, axis=1)[:, 1:]
+    x, y = mark.corners()
     kind = go.Scattergl if y.size > MANY_POINTS else go.Scatter
     places = frame.x(x)
     for members, colour in _layers(frame.theme, mark, len(y)):
@@ -202,7 +199,7 @@ def _dots(frame: Frame, mark: Dots) -> None:
     hover = _hover(frame.panel.x, mark.x, mark.label or frame.panel.y.label, mark.y, mark.low, mark.high) if shown else None  # fmt: skip
     frame.trace(
         go.Scatter, **frame.oriented(frame.x(mark.x), mark.y), mode="markers", marker=marker, text=hover,
-        hoverinfo="text" if shown else "skip", **_errors(frame, mark, colour), **frame.legend(mark.label, colour),
+        hoverinfo="text" if shown else "skip", **_errors(frame, mark, colour), **frame.legend(mark.label),
     )  # fmt: skip
 
 
@@ -226,26 +223,23 @@ def _bars(frame: Frame, mark: Bars) -> None:
     frame.trace(
         go.Bar, **frame.oriented(frame.x(mark.x), mark.y), width=mark.width, hovertext=hover, hoverinfo="text",
         orientation="h" if frame.panel.flip else "v", marker=marker,
-        **_errors(frame, mark, frame.theme.text), **frame.legend(mark.label, colour),
+        **_errors(frame, mark, frame.theme.text), **frame.legend(mark.label),
     )  # fmt: skip
 
 
 # --- shapes tied to the frame ----------------------------------------------------------------------
 
 
-def _boxes(lefts: Sequence[Any], rights: Sequence[Any], starts: Float, ends: Float, upright: bool) -> str:
-    """Many rectangles as one path."""
-    parts = []
-    for a, b, low, high in zip(lefts, rights, starts, ends):
-        corners = [(a, low), (a, high), (b, high), (b, low)]
-        if not upright:
-            corners = [(y, x) for x, y in corners]
-        parts.append("M" + "L".join(f"{_short(x)},{_short(y)}" for x, y in corners) + "Z")
-    return "".join(parts)
-
-
-def _short(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:.5g}"
+def _histogram(
+    frame: Frame, mark: Strip | Margin, axis: Axis, start: float, ends: Float, upright: bool, **options: Any
+) -> None:
+    """Bars along an axis as one path, from one place of the frame to their ends."""
+    low, path = f"{start:.5g}", ""
+    for a, b, high in zip(_path_values(mark.lefts, axis), _path_values(mark.rights, axis), ends):
+        corners = [(a, low), (a, f"{high:.5g}"), (b, f"{high:.5g}"), (b, low)]
+        path += "M" + "L".join(f"{x},{y}" if upright else f"{y},{x}" for x, y in corners) + "Z"
+    where = ("data", "frame") if upright else ("frame", "data")
+    frame.shape(*where, type="path", path=path, fillcolor=frame.theme.faint, line={"width": 0}, **options)
 
 
 def _path_values(values: Float, axis: Axis) -> list[str]:
@@ -255,13 +249,8 @@ def _path_values(values: Float, axis: Axis) -> list[str]:
 
 
 def _strip(frame: Frame, mark: Strip) -> None:
-    upright = not frame.panel.flip
-    lefts, rights = _path_values(mark.lefts, frame.panel.x), _path_values(mark.rights, frame.panel.x)
-    heights = mark.counts * (mark.height / (float(mark.counts.max()) or 1.0))
-    path = _boxes(lefts, rights, np.zeros(len(heights), dtype=np.float64), heights, upright)
-    where = ("data", "frame") if upright else ("frame", "data")
-    frame.shape(*where, type="path", path=path, fillcolor=frame.theme.faint, line={"width": 0}, layer="below",
-                name="histogram")  # fmt: skip
+    heights, upright = mark.counts * (mark.height / (float(mark.counts.max()) or 1.0)), not frame.panel.flip
+    _histogram(frame, mark, frame.panel.x, 0.0, heights, upright, layer="below", name="histogram")
 
 
 def _rug(frame: Frame, mark: Rug) -> None:
@@ -276,12 +265,8 @@ def _rug(frame: Frame, mark: Rug) -> None:
 def _margin(frame: Frame, mark: Margin) -> None:
     top = mark.side == "top"
     axis = frame.panel.x if top else frame.panel.y
-    lefts, rights = _path_values(mark.lefts, axis), _path_values(mark.rights, axis)
     ends = 1.02 + mark.counts * (0.11 / (float(mark.counts.max()) or 1.0))
-    path = _boxes(lefts, rights, np.full(len(ends), 1.02, dtype=np.float64), ends, upright=top)
-    where = ("data", "frame") if top else ("frame", "data")
-    frame.shape(*where, type="path", path=path, fillcolor=frame.theme.faint, line={"width": 0},
-                name=f"margin-{mark.side}")  # fmt: skip
+    _histogram(frame, mark, axis, 1.02, ends, top, name=f"margin-{mark.side}")
 
 
 def _rule(frame: Frame, mark: Rule) -> None:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.plots import panels
-from icefield.plots.named_ticks import named_ticks
 from icefield.plots.palette import DIVERGING, SEQUENTIAL
 from icefield.plots.panels import Axis, ColourScale, Mark, Panel, Picture
+from icefield.plots.ticks import named_ticks
 
 VERSION = 1
 PLACES = ("x", "to_x", "lefts", "rights", "at", "radii", "hull")  # positions on a feature's axis

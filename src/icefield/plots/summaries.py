@@ -16,7 +16,7 @@ from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
 from icefield.errors import InputError, InputTypeError, did_you_mean
 from icefield.plots.compose import SMALL, chosen_outputs
-from icefield.plots.coordinates import Coordinates
+from icefield.plots.coordinates import Coordinates, in_order
 from icefield.plots.oneway import one_way_panel
 from icefield.plots.options import Options
 from icefield.plots.panels import (
@@ -156,8 +156,7 @@ def _shape(effect: Effect | None, output: Any) -> tuple[Float, Float] | None:
     names = list(effect.outputs)
     which = names.index(output) if output in names else 0
     at = Coordinates([effect]).place(effect.grid[0])
-    order = np.argsort(at, kind="stable")
-    order = order[np.isfinite(at[order])]
+    order = in_order(at)
     if len(order) < 2:
         return None
     x, y = at[order], effect.average[which][order]

@@ -12,7 +12,7 @@ import numpy as np
 
 from icefield.effect import Effect
 from icefield.errors import InputError
-from icefield.plots.coordinates import Coordinates
+from icefield.plots.coordinates import Coordinates, in_order
 from icefield.plots.options import Options
 from icefield.plots.panels import ColourScale, Float
 from icefield.plots.series import Series
@@ -87,10 +87,9 @@ def _curves_at(one: Series, curves: Any) -> tuple[Float, Float]:
         places = Coordinates([curve])
         at, wanted = places.place(curve.grid[0]), places.place(effect.grid[which])
         values = curve.average[min(one.output, len(curve.average) - 1)]
-        known = np.isfinite(at)
-        order = np.argsort(at[known], kind="stable")
         if places.ordered:
-            read = np.interp(wanted, at[known][order], values[known][order])
+            order = in_order(at)
+            read = np.interp(wanted, at[order], values[order])
             if effect.missing_last[which]:
                 read[-1] = values[-1] if curve.missing_last[0] else np.nan
         else:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from icefield.effect import Effect
 from icefield.errors import InputError, InputTypeError
-from icefield.plots.coordinates import Coordinates
+from icefield.plots.coordinates import Coordinates, in_order
 from icefield.plots.data_regions import data_marks, mask_of
 from icefield.plots.geometry import inside_polygon
 from icefield.plots.options import TWO_WAY_KINDS, Options, check_kind
@@ -58,7 +58,11 @@ def two_way_panel(
     blank, hull, mask_note = mask_of(series, across, up, x, y, (first, second), options)
     note = joined(surface_note(whole, options), mask_note if kind != "surface" else "")
     if kind == "surface":
-        return _solid(across, up, x, y, z, scale, title, note)
+        known_x, known_y = in_order(x), in_order(y)
+        field = Field(x[known_x], y[known_y], z[np.ix_(known_y, known_x)], scale, style="surface")
+        along, aside = (replace(one.axis(), high=one.high, missing=None) for one in (across, up))
+        height = Axis(scale.label, low=scale.low, high=scale.high)
+        return Panel(along, aside, (field,), title=title, note=note, scale=scale, z=height)
     marks: list[Mark] = _fields(across, up, x, y, np.where(blank, np.nan, z), scale, kind, hull)
     marks += data_marks(whole, across, up, (first, second), options)
     return Panel(
@@ -103,9 +107,7 @@ def _fields(
     hull: Float | None,
 ) -> list[Mark]:
     """The block of known values, and the rows and columns of missing ones set apart from it."""
-    known_x, known_y = np.flatnonzero(np.isfinite(x)), np.flatnonzero(np.isfinite(y))
-    known_x = known_x[np.argsort(x[known_x], kind="stable")]
-    known_y = known_y[np.argsort(y[known_y], kind="stable")]
+    known_x, known_y = in_order(x), in_order(y)
     written = z.size <= WRITTEN_CELLS and len(x) <= WRITTEN_ACROSS and not (across.ordered and up.ordered)
     columns = [(known_x, _cell_edges(x[known_x], across)), *_missing_column(across, x)]
     rows = [(known_y, _cell_edges(y[known_y], up)), *_missing_column(up, y)]
@@ -174,31 +176,6 @@ def _limits(places: Coordinates, x: Float, kind: str) -> Axis:
     return replace(axis, low=low, high=high, ticks=ticks)
 
 
-def _solid(
-    across: Coordinates,
-    up: Coordinates,
-    x: Float,
-    y: Float,
-    z: Float,
-    scale: ColourScale,
-    title: str,
-    note: str,
-) -> Panel:
-    kept_x, kept_y = np.isfinite(x), np.isfinite(y)
-    order_x, order_y = np.argsort(x[kept_x], kind="stable"), np.argsort(y[kept_y], kind="stable")
-    block = z[kept_y][:, kept_x][order_y][:, order_x]
-    field = Field(x[kept_x][order_x], y[kept_y][order_y], block, scale, style="surface")
-    return Panel(
-        x=replace(across.axis(), high=across.high, missing=None),
-        y=replace(up.axis(), high=up.high, missing=None),
-        marks=(field,),
-        title=title,
-        note=note,
-        scale=scale,
-        z=Axis(scale.label, low=scale.low, high=scale.high),
-    )
-
-
 # --- lines -----------------------------------------------------------------------------------------
 
 
@@ -212,8 +189,7 @@ def _lines_panel(series: Series, whole: Effect, options: Options, named: bool, t
     z = z if first == 0 else z.T
     chosen = _slices(by, other)
     sequential, labels = by.ordered, by.texts([other[at] for at in chosen])
-    order = np.argsort(x, kind="stable")
-    order = order[np.isfinite(x[order])]
+    order = in_order(x)
     marks: list[Mark] = []
     above: list[Mark] = []
     for number, at in enumerate(chosen):
@@ -223,12 +199,10 @@ def _lines_panel(series: Series, whole: Effect, options: Options, named: bool, t
             colour = f"sequential:{number / max(1, len(chosen) - 1):.3f}"
         dashed = 0 if sequential else pattern(number, len(chosen))
         shared: dict[str, Any] = {"colour": colour, "label": labels[number], "dashed": dashed}
-        if across.ordered:
-            marks.append(Line(x[order], z[order, at], step="pre" if effect.steps else None, **shared))
-            if across.missing is not None:
-                above.append(Dots(np.array([across.missing]), z[-1:, at], colour=colour, pattern=dashed))
-        else:
-            marks.append(Line(x[order], z[order, at], markers=True, **shared))
+        step: Any = "pre" if effect.steps and across.ordered else None
+        marks.append(Line(x[order], z[order, at], step=step, markers=not across.ordered, **shared))
+        if across.missing is not None:
+            above.append(Dots(np.array([across.missing]), z[-1:, at], colour=colour, pattern=dashed))
     relative = bool(options.interaction) or effect.view != "level" or effect.kind == "ale"
     rules: list[Mark] = [Rule(y=0.0)] if relative else []
     if across.missing is not None:
@@ -251,7 +225,6 @@ def _slices(by: Coordinates, values: NDArray[Any]) -> list[int]:
     if not by.ordered:
         return list(range(len(values)))
     at = by.place(values)
-    known = np.flatnonzero(np.isfinite(at))
-    known = known[np.argsort(at[known], kind="stable")]
+    known = in_order(at)
     picked = np.unique(np.linspace(0, len(known) - 1, min(SLICES, len(known))).round().astype(int))
     return [*known[picked].tolist(), *np.flatnonzero(~np.isfinite(at)).tolist()]

@@ -19,7 +19,7 @@ from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
 from icefield.effect.learner_interval import LearnerInterval
 from icefield.plots.coordinates import Coordinates
-from icefield.plots.named_ticks import named_ticks
+from icefield.plots.ticks import named_ticks
 from icefield.report.means import Means
 from icefield.report.plain import DIGITS, PLACE_DIGITS, PRINTED, numbers, weighted_bands
 from icefield.report.view_model import (

@@ -77,37 +77,25 @@ def own_state(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[
 class StepSums(Summed):
     """What rows moved across the steps of one feature add up to.
 
-    Attributes
-    ----------
-    n_rows : rows that took part
-    end_weight, node_weight : by node, weight of the rows that are counted at it, and that stand about it
-    node_squared : by the first node that rows stand about, the sum of their squares; the square of a row is that of its
-        weight, but the weight itself where weights count copies of rows, of which each is an observation
-    weight, change : by step, the weight of its rows, and the sum of weight times change
-    squared, centre, spread : by step, the sum of squares, and, weighted by these, the mean of the changes
-        and their sum of squares about it
-    side_squared, side_change : by step, for rows that stand before it or beyond, the sum of squares, and of these times
-        change; numbers stand on the step, and all count as before it
-    both, both_centre, both_spread : for rows that cross a step and the next one too, the squares, the means on
-        either step, and the products about them
-    about : nodes that a row stands about, 1 for levels and 2 for numbers
+    The square of a row is that of its weight, but the weight itself where weights count copies of rows, of which each is an
+    observation.
     """
 
-    n_rows: NDArray[np.int64]
-    end_weight: Float
-    node_weight: Float
-    node_squared: Float
-    weight: Float
-    change: Float
-    squared: Float
-    centre: Float
-    spread: Float
-    side_squared: Float
-    side_change: Float
-    both: Float
-    both_centre: Float
-    both_spread: Float
-    about: NDArray[np.int64]
+    n_rows: NDArray[np.int64]  # that took part
+    end_weight: Float  # by node, of the rows that are counted at it,
+    node_weight: Float  # and that stand about it
+    node_squared: Float  # by the first node that rows stand about, the sum of their squares
+    weight: Float  # by step, of its rows
+    change: Float  # by step, the sum of weight times change
+    squared: Float  # by step, the sum of squares,
+    centre: Float  # and, weighted by these, the mean of the changes
+    spread: Float  # and their sum of squares about it
+    side_squared: Float  # of rows before a step, and beyond, the squares; numbers on it count as before it
+    side_change: Float  # and of these times change
+    both: Float  # squares of the rows that cross a step and the next one too,
+    both_centre: Float  # the means on either step,
+    both_spread: Float  # and the products about them
+    about: NDArray[np.int64]  # nodes that a row stands about, 1 for levels and 2 for numbers
 
     @classmethod
     def none(cls, sizes: Sequence[int], outputs: int) -> StepSums:
@@ -251,24 +239,14 @@ class Accumulated:
 
 @dataclass(frozen=True, eq=False)
 class MovedRows:
-    """Rows of a table moved across steps of their own.
+    """Rows of a table moved across steps of their own."""
 
-    Attributes
-    ----------
-    steps : of one feature or of two, where all rows stand
-    crossed : the row of each move, and the step that it crosses, of each feature
-    change : what each move changed, ``(moves, outputs)``
-    rows : positions of the rows that take part
-    weights, clusters : one per row of the table
-    copies : weights count how often rows occur; otherwise each row is one observation
-    """
-
-    steps: Sequence[Steps]
-    crossed: Sequence[Positions]
-    change: Float
-    rows: Positions
-    weights: Float
-    copies: bool
+    steps: Sequence[Steps]  # of one feature or of two, where all rows stand
+    crossed: Sequence[Positions]  # the row of each move, and the step that it crosses, of each feature
+    change: Float  # what each move changed, ``(moves, outputs)``
+    rows: Positions  # positions of the rows that take part
+    weights: Float  # one per row of the table, as clusters
+    copies: bool  # weights count how often rows occur; otherwise each row is one observation
     clusters: Positions | None
 
     def error(self, curve: LocalCurve, sums: StepSums) -> Float | None:

@@ -20,22 +20,14 @@ FAR = 2**31  # farther than any cell, and still a whole number when squared
 
 @dataclass(eq=False)
 class CellSums(Summed):
-    """What rows moved across the cells of two features add up to.
+    """What rows moved across the cells of two features add up to."""
 
-    Attributes
-    ----------
-    n_rows : rows that took part
-    end_weight, joint : by node and node, weight of the rows that are counted there, and that stand about it
-    weight, change : by cell, the weight of its rows, and the sum of weight times change
-    first_by_second, second_by_first : weight of the rows in each step of one feature, by the other's nodes
-    """
-
-    n_rows: NDArray[np.int64]
-    end_weight: Float
-    joint: Float
-    weight: Float
-    change: Float
-    first_by_second: Float
+    n_rows: NDArray[np.int64]  # that took part
+    end_weight: Float  # by node and node, of the rows that are counted there,
+    joint: Float  # and that stand about it
+    weight: Float  # by cell, of its rows
+    change: Float  # by cell, the sum of weight times change
+    first_by_second: Float  # weight of the rows in each step of one feature, by the other's nodes
     second_by_first: Float
 
     @classmethod

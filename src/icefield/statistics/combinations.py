@@ -64,11 +64,7 @@ def joint_partners(own: Codes, others: Mapping[Any, Codes], least: float) -> tup
 
 def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Float, Float]:
     """The coefficient of a column with every two of some others, the degrees of freedom of each, and that with one."""
-    size, sizes = len(mine), np.array([int(codes.max()) + 1 for codes in theirs])
-    start = np.cumsum(sizes) - sizes
-    inside = np.zeros((size, int(sizes.sum())), np.float32)
-    for first, codes in zip(start, theirs):
-        inside[np.arange(size), first + codes] = 1.0
+    size, (inside, start, sizes) = len(mine), indicators(theirs)
     n_own = int(mine.max()) + 1
     # How many rows are in each group of the column and of two others: a product for each group.
     tables = np.stack([rows.T @ rows for rows in (inside[mine == group] for group in range(n_own))])
@@ -90,6 +86,16 @@ def less_chance(squared: Float, groups: int, others: NDArray[Any], rows: int) ->
     """The coefficient from a column's square contingency, in `groups` groups, with columns of `others` groups."""
     left = np.maximum(0.0, squared / rows - (groups - 1) * (others - 1) / max(1, rows - 1))
     return np.asarray(left / (1.0 + left))
+
+
+def indicators(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.float32], Codes, Codes]:
+    """Whether each row is in each group of some columns, where each column's groups begin, and how many they are."""
+    sizes = np.array([int(codes.max(initial=0)) + 1 for codes in columns], np.intp)
+    start = np.cumsum(sizes) - sizes
+    out = np.zeros((len(columns[0]), int(sizes.sum())), np.float32)
+    for first, codes in zip(start, columns):
+        out[np.arange(len(codes)), first + codes] = 1.0
+    return out, start, sizes
 
 
 def _coarse(codes: Codes, groups: int) -> Codes:

@@ -27,20 +27,12 @@ LEAST_ROWS = 100
 
 @dataclass(frozen=True)
 class DataNotes:
-    """What was noticed about the model's columns.
+    """What was noticed about the model's columns."""
 
-    Attributes
-    ----------
-    missing : columns with missing values, each with its share of the rows, most first
-    constant : columns with one value only, or none
-    copies : columns that are equal in every row, each set in the data's order
-    perfect : columns that alone tell nearly all of an observed target, each with the share of its variance
-    """
-
-    missing: tuple[tuple[Any, float], ...] = ()
-    constant: tuple[Any, ...] = ()
-    copies: tuple[tuple[Any, ...], ...] = ()
-    perfect: tuple[tuple[Any, float], ...] = ()
+    missing: tuple[tuple[Any, float], ...] = ()  # each with its share of the rows, most first
+    constant: tuple[Any, ...] = ()  # with one value only, or none
+    copies: tuple[tuple[Any, ...], ...] = ()  # sets of columns equal in every row, each in the data's order
+    perfect: tuple[tuple[Any, float], ...] = ()  # each with the share of a target's variance, nearly all
 
     def __bool__(self) -> bool:
         """Whether anything was noticed."""

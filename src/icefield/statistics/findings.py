@@ -28,27 +28,19 @@ MANY, STANDS_OUT = 30, 1.5
 class Findings:
     """The facts of an opening.
 
-    Attributes
-    ----------
-    n_rows, n_features : how many there are
-    constant : whether the model predicts the same for every row, and no feature moves it
-    baseline : mean prediction, where there is one output
-    responding : the features that the model responds to, strongest first
-    tied : how many of the first are about as strong as the strongest
-    sharing : features that share the movement where none stands out, or where those that do carry less than half of it; else 0
-    even : whether many features share the movement about evenly, so that none stands out; `sharing` is then all of them
-    caution : the one caution that matters, empty where there is none
+    `sharing` is how many features share the movement where none stands out, or where those that do carry less than half of
+    it; else 0. `even` says whether many share it about evenly, so that none stands out; `sharing` is then all of them.
     """
 
     n_rows: int
     n_features: int
-    constant: bool
-    baseline: float | None
-    responding: tuple[Decision, ...]
-    tied: int
+    constant: bool  # the model predicts the same for every row, and no feature moves it
+    baseline: float | None  # mean prediction, where there is one output
+    responding: tuple[Decision, ...]  # the features that the model responds to, strongest first
+    tied: int  # how many of the first are about as strong as the strongest
     sharing: int
     even: bool
-    caution: str
+    caution: str  # the one that matters, empty where there is none
 
     @property
     def drivers(self) -> tuple[Decision, ...]:

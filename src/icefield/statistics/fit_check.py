@@ -41,24 +41,17 @@ SURE = 2.0  # standard errors
 class FitCheck:
     """How well a model predicts the rows given, and how much of that other rows confirm.
 
-    Attributes
-    ----------
-    score : on the rows given: share of the targets' variance that the predictions explain (R², below 0 where the mean
-        would do better), or of classes 2 AUC - 1, which is 0 for guessing and does not depend on how rare they are
-    carried : the same of a small model fitted to four fifths of the rows, on the others; `error` is its standard error
-    rows : how many rows were learned from and scored
-    chance : what a model with as many columns would score on the rows it was fitted to if there were nothing to learn
-    classes : whether the targets are classes
-    events : rows of the rarest class looked at; with too few, nobody can tell
+    Scores are the share of the targets' variance that predictions explain (R², below 0 where the mean would do better), or
+    of classes 2 AUC - 1, which is 0 for guessing and does not depend on how rare they are.
     """
 
-    score: float
-    carried: float
-    error: float
-    rows: int
-    chance: float = 0.0
-    classes: bool = False
-    events: int | None = None
+    score: float  # on the rows given
+    carried: float  # of a small model fitted to four fifths of the rows, on the others
+    error: float  # the standard error of that
+    rows: int  # how many were learned from and scored
+    chance: float = 0.0  # of as many columns on the rows they were fitted to, if there were nothing to learn
+    classes: bool = False  # whether the targets are classes
+    events: int | None = None  # rows of the rarest class looked at; with too few, nobody can tell
 
     @property
     def too_few_events(self) -> bool:

@@ -28,42 +28,26 @@ LEAST_PROBABILITY = 1e-15  # a prediction of nothing that happens all the same c
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Observed targets beside the model's predictions of the same rows.
+    """Observed targets beside the model's predictions of the same rows, both ``(rows, outputs)``."""
 
-    Attributes
-    ----------
-    rows : positions of the rows, a seeded sample where there are more than 20,000; `all_rows` is how many there are
-    truth, predicted : ``(rows, outputs)``; of a class, whether it was observed, and its probability
-    weights : of the rows
-    classes : whether outputs are probabilities of classes
-    """
-
-    rows: Positions
-    all_rows: int
-    truth: Float
-    predicted: Float
+    rows: Positions  # a seeded sample where there are more than 20,000
+    all_rows: int  # how many there are
+    truth: Float  # of a class, whether it was observed
+    predicted: Float  # of a class, its probability
     weights: Float
-    classes: bool
+    classes: bool  # whether outputs are probabilities of classes
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Means of one output in groups of at least five rows.
+    """Means of one output in groups of at least five rows."""
 
-    Attributes
-    ----------
-    at : mean of what the groups are made by, in each of them
-    rows : how many rows each holds
-    observed, predicted : mean in each group
-    low, high : the middle half of what was observed, None where groups are too small to tell
-    """
-
-    at: Float
-    rows: NDArray[np.intp]
+    at: Float  # mean of what the groups are made by
+    rows: NDArray[np.intp]  # how many each holds
     observed: Float
     predicted: Float
-    low: Float | None = None
-    high: Float | None = None
+    low: Float | None = None  # the middle half of what was observed,
+    high: Float | None = None  # None where groups are too small to tell
 
 
 def observed(study: Study) -> tuple[Observed | None, str]:

@@ -71,15 +71,9 @@ def with_curves_of_its_rows(study: Study, asked: Any, effect: Effect) -> Effect:
 class CurvedEffects:
     """One-way effects of several features, for each of what is wanted: averages at once, curves as they are asked for.
 
-    `apart` says whether curves come after the averages, `note` which rows were used where not all were.
-
-    Parameters
-    ----------
-    study : the model and its data
-    features : which features
-    wanted : what is wanted of each
-    rows : average over these rows; by default all, or a seeded sample where each row costs predictions
-    beside : what else is asked, in the same pass where it is of the same rows; the answers are `beside`
+    `apart` says whether curves come after the averages, `note` which rows were used where not all were: by default all, or
+    a seeded sample where each row costs predictions. What else is asked `beside` is answered in the same pass where it is
+    of the same rows.
     """
 
     def __init__(

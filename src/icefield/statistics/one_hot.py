@@ -38,11 +38,8 @@ def one_hot_group_of(study: Study, columns: Sequence[Any]) -> tuple[str, tuple[A
 def _found(study: Study) -> dict[str, tuple[Any, ...]]:
     chosen = choose_rows(None, study.sample.n_rows, study.seed, PREDICTION_ROWS).positions
     table = study.sample.table if chosen is None else study.sample.table.take(np.sort(chosen))
-    flags = {}
-    for name in study.model.columns:
-        inside = _flag(table.column(name))
-        if inside is not None:
-            flags[name] = inside
+    every = {name: _flag(table.column(name)) for name in study.model.columns}
+    flags = {name: inside for name, inside in every.items() if inside is not None}
     groups: dict[str, tuple[Any, ...]] = {}
     used: set[Any] = set()
     for members in _candidates(list(flags)):

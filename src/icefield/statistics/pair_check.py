@@ -47,13 +47,11 @@ Side = tuple[NDArray[np.intp], Float, Float]
 class Confirmed:
     """What rows that it was not learned from say of one pair and output.
 
-    Attributes
-    ----------
-    size : of the interaction that they confirm, in the unit of the predictions; about 0, on either side, for noise
-    supported : ``"yes"``; ``"no"``, where the model's interaction would have been seen; or ``"unclear"``: too few rows or events, or too much noise, to tell
+    `supported` is ``"yes"``; ``"no"``, where the model's interaction would have been seen; or ``"unclear"``: too few rows or
+    events, or too much noise, to tell.
     """
 
-    size: float
+    size: float  # of the interaction that they confirm, as predictions; about 0, on either side, for noise
     supported: str
 
 

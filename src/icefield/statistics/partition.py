@@ -105,47 +105,46 @@ class Limits:
     least_removed: float = 0.10
 
 
+@dataclass(frozen=True, eq=False)
+class _Responses:
+    """What rows of a part are to agree in, ``(rows, responses)``, and all of their squared distance to the mean."""
+
+    values: Float
+    weights: Float
+    total: float
+
+
+Found = tuple[list[RegionRows], list[Split]]
+
+
 def partition(
     columns: Mapping[Any, Column],
     response: Float,
     weights: Float,
     limits: Limits,
     first: Mapping[Any, Column] | None = None,
-) -> tuple[list[RegionRows], list[Split]]:
-    """Split rows by conditions on columns so that the rows' responses agree within each part.
+) -> Found:
+    """Split rows by conditions on columns so that the rows' responses, ``(rows, responses)``, agree within each part.
 
-    Parameters
-    ----------
-    columns : the columns that conditions may be about, each with one entry per row
-    response : ``(rows, responses)``
-    weights : one per row
-    limits : when to stop
-    first : columns that the first condition may be about, all by default; then one split is looked for after the other
+    Where the first condition may be about the columns `first` only, one split is looked for after the other.
     """
-    total = _distance(response, weights)
+    of = _Responses(response, weights, _distance(response, weights))
     whole = RegionRows((), np.ones(len(weights), dtype=bool))
-    if total <= 0:
+    if of.total <= 0:
         return [whole], []
     if first is not None:
-        parts, splits = _grown([whole], first, response, weights, replace(limits, depth=1), total)
-        after = replace(limits, depth=limits.depth - 1 if splits else 0)
-        parts, others = _grown(parts, columns, response, weights, after, total)
+        parts, splits = _grown([whole], first, of, replace(limits, depth=1))
+        parts, others = _grown(parts, columns, of, replace(limits, depth=limits.depth - 1 if splits else 0))
         return parts, [*splits, *others]
-    one_by_one = _grown([whole], columns, response, weights, limits, total)
+    one_by_one = _grown([whole], columns, of, limits)
     if limits.depth < 2 or sum(s.removed for s in one_by_one[1]) > NEARLY_ALL:
         return one_by_one
-    return _together(one_by_one, columns, response, weights, limits, total)
+    return _together(one_by_one, columns, of, limits)
 
 
-def _together(
-    one_by_one: tuple[list[RegionRows], list[Split]],
-    columns: Mapping[Any, Column],
-    response: Float,
-    weights: Float,
-    limits: Limits,
-    total: float,
-) -> tuple[list[RegionRows], list[Split]]:
+def _together(one_by_one: Found, columns: Mapping[Any, Column], of: _Responses, limits: Limits) -> Found:
     """Parts by two cuts found together, where they remove clearly more than the best cut and then the next."""
+    response, weights, total = of.values, of.weights, of.total
     found = crossing_cuts(columns, response, weights, limits.least_rows * weights.sum())
     before = sum(s.removed for s in one_by_one[1])
     clearly = max(limits.least_removed, BY_CHANCE / len(weights))
@@ -159,7 +158,7 @@ def _together(
     low, high = _conditions(columns[name], name, left, rows & ~left)
     parts = [RegionRows((low,), left), RegionRows((high,), ~left)]
     removed = 1.0 - sum(_distance(response[p.rows], weights[p.rows]) for p in parts) / total
-    parts, splits = _grown(parts, columns, response, weights, replace(limits, depth=limits.depth - 1), total)
+    parts, splits = _grown(parts, columns, of, replace(limits, depth=limits.depth - 1))
     together = removed + sum(s.removed for s in splits)
     if together < before + clearly:
         return one_by_one
@@ -187,20 +186,13 @@ def _best_cut_of_sides(
     return float(total[cut]), np.asarray(codes <= cut)
 
 
-def _grown(
-    parts: list[RegionRows],
-    columns: Mapping[Any, Column],
-    response: Float,
-    weights: Float,
-    limits: Limits,
-    total: float,
-) -> tuple[list[RegionRows], list[Split]]:
+def _grown(parts: list[RegionRows], columns: Mapping[Any, Column], of: _Responses, limits: Limits) -> Found:
     """Parts split by the best cut of each, and then again, as deep as the limits say."""
     splits: list[Split] = []
     for _ in range(limits.depth):
         grown: list[RegionRows] = []
         for part in parts:
-            found = _best_split(columns, response, weights, part.rows, limits, total)
+            found = _best_split(columns, of, part.rows, limits)
             if found is None:
                 grown.append(part)
                 continue
@@ -220,30 +212,21 @@ def _distance(response: Float, weights: Float) -> float:
 
 
 def _best_split(
-    columns: Mapping[Any, Column],
-    response: Float,
-    weights: Float,
-    rows: Mask,
-    limits: Limits,
-    total: float,
+    columns: Mapping[Any, Column], of: _Responses, rows: Mask, limits: Limits
 ) -> tuple[Condition, Condition, Mask, float] | None:
     at = np.flatnonzero(rows)
-    apart = response[at] - weights[at] @ response[at] / weights[at].sum()
-    least = limits.least_rows * weights.sum()
-    best: tuple[float, Any] = (limits.least_removed * total, None)
-    for name, column in columns.items():
-        gain, _ = _best_cut(column, at, apart, weights[at], least, CUTS)
-        if gain > best[0]:
-            best = (gain, name)
-    name = best[1]
-    if name is None:
+    values, weights = of.values[at], of.weights[at]
+    apart, least = values - weights @ values / weights.sum(), limits.least_rows * of.weights.sum()
+    gains = {name: _best_cut(one, at, apart, weights, least, CUTS)[0] for name, one in columns.items()}
+    name = max(gains, key=gains.__getitem__, default=None)
+    if name is None or gains[name] <= limits.least_removed * of.total:
         return None
     # The column is settled: now every threshold it allows is tried.
-    gain, left_at = _best_cut(columns[name], at, apart, weights[at], least, len(at))
+    gain, left_at = _best_cut(columns[name], at, apart, weights, least, len(at))
     left = np.zeros(len(rows), dtype=bool)
     left[at] = left_at
     low, high = _conditions(columns[name], name, left, rows & ~left)
-    return low, high, left, gain / total
+    return low, high, left, gain / of.total
 
 
 def _best_cut(

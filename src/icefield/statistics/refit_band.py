@@ -22,14 +22,7 @@ from icefield.errors import InputError
 def refit_band(
     effects: Mapping[Any, Effect], quantiles: Sequence[float] | None = None, groups: bool = True
 ) -> Effect:
-    """The mean over refits of one model, with the spread between them.
-
-    Parameters
-    ----------
-    effects : name of a refit -> its effect; all of the same features, on the same grid
-    quantiles : probabilities of the refits' quantiles to compute
-    groups : also a band for every group that all refits have
-    """
+    """The mean over refits of one model on one grid, with the spread between them; `groups`: of those that all have, too."""
     members = list(effects.values())
     if len(members) < 2:
         told = "must be at least two refits for a spread between them"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column, columns_at
-from icefield.statistics.combinations import Combinations, dense_codes, less_chance, missing_among
+from icefield.statistics.combinations import Combinations, dense_codes, indicators, less_chance, missing_among
 from icefield.typing import Codes, Float
 
 KEPT = 2  # other columns beside each moved feature
@@ -36,26 +36,16 @@ MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by d
 
 @dataclass(frozen=True, eq=False)
 class Association:
-    """The data as points around the moved features.
+    """The data as points around the moved features."""
 
-    Attributes
-    ----------
-    matrix : ``(rows, coordinates)``; the first blocks are the moved features' own
-    own_columns : per moved feature, the range of its own coordinates
-    names : what the coordinates are, in words
-    placed : the moved features at the rows
-    correlation : multiple correlation of the first moved feature with the other columns
-    related : columns associated with the first moved feature, strongest first
-    strangers : ``(rows, rows)``; which rows must not count as each other's neighbours when the data is
-        measured: a row itself, and for a moved number with many values its copies
-    """
-
-    matrix: Float
-    own_columns: tuple[tuple[int, int], ...]
-    names: tuple[str, ...]
-    placed: tuple[Placed, ...]
-    correlation: float
-    related: tuple[tuple[Any, float], ...]
+    matrix: Float  # ``(rows, coordinates)``; the first blocks are the moved features' own
+    own_columns: tuple[tuple[int, int], ...]  # per moved feature, the range of its own coordinates
+    names: tuple[str, ...]  # what the coordinates are, in words
+    placed: tuple[Placed, ...]  # the moved features at the rows
+    correlation: float  # multiple, of the first moved feature with the other columns
+    related: tuple[tuple[Any, float], ...]  # columns associated with the first moved feature, strongest first
+    # ``(rows, rows)``: which must not count as each other's neighbours when the data is measured: a row itself, and for
+    # a moved number with many values its copies.
     strangers: NDArray[np.bool_]
 
 
@@ -172,18 +162,11 @@ class Surroundings:
     def _order(self) -> list[Any]:
         return list(self.columns)
 
-    def _indicators(self, names: Sequence[Any]) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-        """Whether each row is in each group of some columns, and where each column's groups begin."""
-        dense = [self._dense[name] for name in names]
-        sizes = np.array([int(codes.max(initial=0)) + 1 for codes in dense], np.intp)
-        start = np.cumsum(sizes) - sizes
-        out = np.zeros((len(self.rows), int(sizes.sum())), np.float32)
-        for first, codes in zip(start, dense):
-            out[np.arange(len(codes)), first + codes] = 1.0
-        return out, start
+    def _indicators(self, names: Sequence[Any]) -> tuple[NDArray[np.float32], Codes, Codes]:
+        return indicators([self._dense[name] for name in names])
 
     @cached_property
-    def _first_block(self) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    def _first_block(self) -> tuple[NDArray[np.float32], Codes, Codes]:
         """Of most tables there is no other."""
         return self._indicators(self._blocks[0])
 
@@ -218,10 +201,9 @@ class Surroundings:
             rows[first + codes, np.arange(count)] = 1.0
         found: list[list[tuple[Any, float]]] = [[] for _ in several]
         for number, names in enumerate(self._blocks):
-            indicators, start = self._indicators(names) if number else self._first_block
-            totals = indicators.sum(axis=0, dtype=np.float64)
-            sizes = np.diff(np.append(start, len(totals)))
-            table = (rows @ indicators).astype(np.float64)  # counts: exact
+            inside, start, sizes = self._indicators(names) if number else self._first_block
+            totals = inside.sum(axis=0, dtype=np.float64)
+            table = (rows @ inside).astype(np.float64)  # counts: exact
             expected = np.outer(rows.sum(axis=1, dtype=np.float64), totals) / count
             table -= expected
             np.square(table, out=table)

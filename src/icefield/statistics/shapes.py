@@ -27,28 +27,20 @@ THRESHOLDS = {
 
 @dataclass(frozen=True)
 class Shape:
-    """A curve's shape and the numbers it was judged by.
+    """A curve's shape and the numbers it was judged by, among them the share of the variance that three fits explain.
 
-    Attributes
-    ----------
-    name : ``"linear"``, ``"threshold"``, ``"monotone"``, ``"mostly monotone"``, ``"U-shaped"``, ``"inverted U"`` or
-        ``"non-monotone"``
-    direction : ``"increasing"``, ``"decreasing"`` or ``"mixed"``
-    turns_at, steps_at : where a U turns and a threshold lies, else None
-    busiest : the shortest stretch over which the curve changes by half of its range, from one end of it to the other
-    linear, cubic, step : share of the variance the three fits explain
-    reversal : largest movement against the main direction, as a share of the range
+    Names are ``"linear"``, ``"threshold"``, ``"monotone"``, ``"mostly monotone"``, ``"U-shaped"``, ``"inverted U"`` and ``"non-monotone"``.
     """
 
     name: str
-    direction: str
-    turns_at: float | None
-    steps_at: float | None
-    busiest: tuple[float, float]
+    direction: str  # "increasing", "decreasing" or "mixed"
+    turns_at: float | None  # where a U turns
+    steps_at: float | None  # where a threshold lies
+    busiest: tuple[float, float]  # ends of the shortest stretch over which it changes by half of its range
     linear: float
     cubic: float
     step: float
-    reversal: float
+    reversal: float  # largest movement against the main direction, as a share of the range
 
 
 def shape_of(x: Float, y: Float, weights: Float, noise: float = 0.0) -> Shape:

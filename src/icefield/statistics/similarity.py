@@ -39,20 +39,12 @@ Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 @dataclass(frozen=True, eq=False)
 class ComparedLevels:
-    """A category whose levels are compared with each other.
+    """A category whose levels are compared with each other."""
 
-    Attributes
-    ----------
-    codes : level number of each row
-    known : which rows have a level, and weight
-    weights : weight of each row
-    own : names of its own columns; its levels are compared by all others
-    """
-
-    codes: NDArray[np.integer[Any]]
-    known: NDArray[np.bool_]
+    codes: NDArray[np.integer[Any]]  # level number of each row
+    known: NDArray[np.bool_]  # which rows have a level, and weight
     weights: Float
-    own: Collection[Any]
+    own: Collection[Any]  # names of its own columns; its levels are compared by all others
 
     def take(self, rows: NDArray[np.intp]) -> ComparedLevels:
         return ComparedLevels(self.codes[rows], self.known[rows], self.weights[rows], self.own)
@@ -115,13 +107,9 @@ class ComparedLevels:
 def similarity_orders(
     compared: Sequence[ComparedLevels], columns: Iterable[Column], mapped: Mapped = map
 ) -> list[tuple[NDArray[np.intp], int]]:
-    """Of several categories, level numbers in order of similarity, and with how many of the levels each was compared.
+    """Of several categories of the same rows, level numbers in order of similarity, and with how many of the levels each was compared.
 
-    Parameters
-    ----------
-    compared : the categories, all of the same rows
-    columns : all columns; levels are compared by those that are not their own
-    mapped : does the work for each column, in order; on threads, say
+    Levels are compared by the columns that are not their own; `mapped` does the work for each column, in order.
     """
     rows = np.flatnonzero(np.any([one.known for one in compared], axis=0))
     few = 2 * len(rows) < len(compared[0].known)
@@ -163,12 +151,7 @@ def quantiles_of(values: NDArray[Any], probabilities: Float, weights: Float) -> 
 
 
 class _ColumnInOrder:
-    """Rows by the value of a column of numbers or times.
-
-    Attributes
-    ----------
-    rest : rows without a finite value, whose share counts as well: they stand beyond the last quantile
-    """
+    """Rows by the value of a column of numbers or times; the `rest`, without a finite value, stand beyond the last quantile."""
 
     ordered = True
 

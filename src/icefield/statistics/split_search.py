@@ -28,12 +28,7 @@ def crossing_cuts(
 ) -> tuple[Any, NDArray[np.bool_], Any, float] | None:
     """The column to cut first, its rows on the left, the column to cut next, and what both remove at least.
 
-    Parameters
-    ----------
-    columns : the columns that may be cut, each with one entry per row
-    response : ``(rows, responses)``
-    weights : one per row
-    least : weight that a part must have
+    Responses are ``(rows, responses)``; `least` is the weight that a part must have.
     """
     apart = _along_few(response - weights @ response / weights.sum(), weights)
     coded = {

@@ -29,29 +29,18 @@ GRID_ERROR = 0.10  # share of a threshold by which the same curves differ from o
 class OutputCurves:
     """One output's average and the rows' own curves along the known points of a feature.
 
-    Attributes
-    ----------
-    x : places along an ordered feature, ascending, without its missing point; None for levels
-    average : ``(points,)``
-    weights : share of the data at each point
-    unit : standard deviation of the predictions
-    rows : how many rows stand behind the average
-    own : the rows' own curves ``(kept, points)``, or None
-    row_weights : their weights, or None
-    least_differ : lower bound of their differences where they were not kept, in units; None: nothing is known
-    explained : share of the differences that one column explains
-    missing : whether the last point is the missing value: it counts in strength and differences, and has no shape
+    Where the last point is the `missing` value, it counts in strength and differences, and has no shape.
     """
 
-    x: Float | None
-    average: Float
-    weights: Float
-    unit: float
-    rows: float
-    own: Float | None = None
-    row_weights: Float | None = None
-    least_differ: float | None = None
-    explained: float = 0.0
+    x: Float | None  # places along an ordered feature, ascending, without its missing point; None for levels
+    average: Float  # ``(points,)``
+    weights: Float  # share of the data at each point
+    unit: float  # standard deviation of the predictions
+    rows: float  # how many stand behind the average
+    own: Float | None = None  # the rows' own curves ``(kept, points)``
+    row_weights: Float | None = None  # of these
+    least_differ: float | None = None  # lower bound of differences where curves were not kept, in units
+    explained: float = 0.0  # share of the differences that one column explains
     missing: bool = False
 
     @property
@@ -183,11 +172,7 @@ def overturned(
 ) -> dict[str, tuple[str, ...]]:
     """Statements that other rows could overturn, each with what would be said instead.
 
-    Parameters
-    ----------
-    curves, said : what was judged, and how
-    n_rows : rows averaged over
-    population : rows they were sampled from; where all were used, nothing can be overturned
+    Where the `n_rows` that were averaged over are the whole `population`, nothing can be overturned.
     """
     bundle = curves.bundle
     if bundle is None or len(bundle.curves) < 2 or population <= len(bundle.curves):

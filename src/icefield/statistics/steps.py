@@ -35,23 +35,13 @@ class LevelOrders(dict["Feature", tuple[Positions, int]]):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """One feature cut into steps between nodes.
+    """One feature cut into steps between nodes: a number stands in one bin; a level has a step on either side."""
 
-    Attributes
-    ----------
-    nodes : grid values; step s leads from node s to node s + 1
-    known : which of the table's rows have a place
-    step_of : ``(rows, 1 or 2)`` steps each row is moved across, -1 for none. A number stands in one
-        bin; a level has a step on either side
-    node_of : ``(rows, 1 or 2)`` nodes among which a row's weight is shared equally
-    end_of : the node a row is counted at: its bin's upper edge, or its level
-    """
-
-    nodes: NDArray[Any]
-    known: NDArray[np.bool_]
-    step_of: Positions
-    node_of: Positions
-    end_of: Positions
+    nodes: NDArray[Any]  # grid values; step s leads from node s to node s + 1
+    known: NDArray[np.bool_]  # which of the table's rows have a place
+    step_of: Positions  # ``(rows, 1 or 2)`` steps each row is moved across, -1 for none
+    node_of: Positions  # ``(rows, 1 or 2)`` nodes among which a row's weight is shared equally
+    end_of: Positions  # the node a row is counted at: its bin's upper edge, or its level
     note: str = ""
 
     @property
@@ -61,18 +51,11 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Where a feature is cut: its nodes, and how rows of any table find their place among them.
+    """Where a feature is cut: its nodes, and how rows of any table find their place among them."""
 
-    Attributes
-    ----------
-    nodes : grid values, sorted edges or levels in order
-    ordered : whether nodes are edges between which numbers or times lie
-    note : what is to be known about them
-    """
-
-    nodes: NDArray[Any]
-    ordered: bool
-    note: str = ""
+    nodes: NDArray[Any]  # grid values, sorted edges or levels in order
+    ordered: bool  # whether nodes are edges between which numbers or times lie
+    note: str = ""  # what is to be known about them
 
     def steps(self, column: Column, weights: Float) -> Steps:
         """Where rows stand; rows without weight have no place."""

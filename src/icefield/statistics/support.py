@@ -62,12 +62,8 @@ def with_support(
 ) -> Effect:
     """The effect with its support, computed from a bounded, seeded sample of rows.
 
-    Parameters
-    ----------
-    study : the model and data the effect came from
-    effect : partial dependence or individual curves
-    features : the features as they were asked for, which only one-hot groups need
-    disagreement : also compare a one-way effect with its ALE, which asks the model twice a row
+    One-hot groups need the `features` as they were asked for; `disagreement` compares a one-way effect with its ALE,
+    too, which asks the model twice a row.
     """
     asked = effect.features if features is None else features
     found = study.resolve(asked)

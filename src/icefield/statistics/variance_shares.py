@@ -30,23 +30,14 @@ NOTHING = 1e-12  # of the predictions' variance: rounding
 
 @dataclass(frozen=True, eq=False)
 class VarianceShares:
-    """Shares of the predictions' variance, per output; the three sum to one.
+    """Shares of the predictions' variance, per output; the three sum to one."""
 
-    Attributes
-    ----------
-    alone : what the sum of the features' own curves explains, stretched as fits best
-    pairs : what the sum of the pairs' interactions adds to that, likewise
-    rest : what neither explains
-    n_pairs : how many pairs were looked at
-    rows, pair_rows : how many rows it was evaluated at
-    """
-
-    alone: Float
-    pairs: Float
-    rest: Float
-    n_pairs: int
-    rows: int
-    pair_rows: int
+    alone: Float  # what the sum of the features' own curves explains, stretched as fits best
+    pairs: Float  # what the sum of the pairs' interactions adds to that, likewise
+    rest: Float  # what neither explains
+    n_pairs: int  # how many were looked at
+    rows: int  # how many curves,
+    pair_rows: int  # and pairs, were evaluated at
 
 
 def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
