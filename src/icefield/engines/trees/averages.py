@@ -48,7 +48,7 @@ class Counted:
 
     def standing_programs(self) -> Iterator[Program]:
         """Those with which rows are counted at leaves when nothing is left open."""
-        return self.sums.standing_programs(False, **self._room)
+        return self.sums.standing_programs(False, self._room)
 
     @property
     def _room(self) -> dict[str, int]:
@@ -83,7 +83,7 @@ class Counted:
             self.progress.advance(done * share)
         for mine in lent.made:
             if isinstance(mine, CountingMoves):
-                program.give_back(mine.room)
+                program.spare.give_back(mine.room)
         shape = (rows.n_moves, program.n_counters, rows.n_segments)
         for counters in sum((m.counters for m in lent.made), np.zeros(shape, np.int64)):
             yield program.slots.counts(counters, rows.totals())
@@ -129,7 +129,7 @@ class CountingMoves:
 
     def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
         shape = (rows.n_moves, program.layout.n_rows, rows.words)
-        kept = program.room(shape)
+        kept = program.spare.take(shape)
         self.room = aligned(shape) if kept is None else kept
         self._space = Workspace(rows, program.layout, has_lists=False, layers=self.room[: rows.n_moves])
         self._buffers = aligned((program.n_buffers + 1, rows.words))
@@ -226,7 +226,11 @@ def moved_averages(counted: Counted) -> list[list[Float]]:
     base = counted.sums.base
     found = np.tile(base, (counted.rows.n_moves, counted.n_averages, 1))
     for program in counted.standing_programs():
-        value, output, slot = program.leaf_value, program.leaf_output, program.leaf_slot
+        value, output, slot = (
+            program.leaf_value,
+            program.batch.node_output[program.leaf_node],
+            program.leaf_slot,
+        )
         for counts, averages in zip(counted.counts_of_moves(program), found):
             for share, average in zip(counted.shares(counts), averages):
                 added = share[slot][:, None] * value

@@ -150,7 +150,7 @@ class LinkedAverages:
         axes = [EncodedAxis(tuple(sorted(g)), self.matrix[:, sorted(g)], order) for g in groups]
         regions = GridRegions.of(program, axes, range(len(axes)))
         return kernels.CrossTrees(
-            leaf_value=np.ascontiguousarray(program.leaf_value), leaf_output=program.leaf_output,
+            leaf_value=np.ascontiguousarray(program.leaf_value), leaf_output=program.batch.node_output[program.leaf_node],
             path_start=program.path_start, path_mask=regions.on_paths(program).astype(np.int32),
             masks=regions.masks.reshape(-1, -(-self.rows // 64)), own=own, weight=self.weight,
             link=LINKS[self.form.kind], factor=self.form.factor,

@@ -26,7 +26,7 @@ def raw_predictions(
     rows = PackedRows(model, Block(sample.table), min(BLOCK, max(1, sample.n_rows)), moved)
     found = np.zeros((rows.n_moves, len(sums.outputs), sample.n_rows))
     room = {"words": BLOCK // WORD, "threads": crew.threads, "segments": 1, "memory": memory}
-    for program in sums.standing_programs(True, **room):
+    for program in sums.standing_programs(True, room):
         for (start, stop), added in _added(program, rows, crew, len(sums.outputs)):
             found[..., start:stop] += added
     return (found + sums.base[:, None]).transpose(0, 2, 1)

@@ -7,7 +7,7 @@ blocks of rows, which masks to AND and what to count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -51,7 +51,7 @@ class TreeSums:
         """Values a leaf has: 1, or one for each of the outputs."""
         return 1 if self.forest.leaf_value.shape[1] == 1 else len(self.outputs)
 
-    def standing_programs(self, scatter: bool, **room: int) -> Iterator[Program]:
+    def standing_programs(self, scatter: bool, room: Mapping[str, int]) -> Iterator[Program]:
         """The programs of all batches of trees, which leave room as `batches` does, when nothing moves: every question
         about moved rows asks the same ones."""
         none = np.full(self.forest.n_columns, -1, np.int32)
@@ -182,6 +182,25 @@ class Slots:
         return counts
 
 
+class SpareRoom:
+    """Memory that one question gave back and the next takes: the system fills new memory with zeros first."""
+
+    def __init__(self) -> None:
+        self._kept: list[Bits] = []
+
+    def take(self, shape: tuple[int, int, int]) -> Bits | None:
+        """Room for the bits of so many moves, or of more; None where there is none."""
+        with suppress(IndexError):  # another thread may have taken it
+            found = self._kept.pop()
+            return found if len(found) >= shape[0] and found.shape[1:] == shape[1:] else None
+        return None
+
+    def give_back(self, room: Bits) -> None:
+        """Keep room for the next question, where it is not much."""
+        if room.nbytes <= MOST_SPARE and all(kept.nbytes <= room.nbytes for kept in self._kept):
+            self._kept[:] = [room]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Program:
     """What `kernels.write_plan` wrote for a batch, and the layout its conditions refer to."""
@@ -205,10 +224,6 @@ class Program:
     @property
     def leaf_value(self) -> Float:
         return self.batch.node_value[self.leaf_node]
-
-    @property
-    def leaf_output(self) -> Int32:
-        return self.batch.node_output[self.leaf_node]
 
     @classmethod
     def of(
@@ -280,23 +295,12 @@ class Program:
     @property
     def leaves(self) -> kernels.Leaves:
         """Every leaf's output and value, as the kernels take them."""
-        return kernels.Leaves(output=self.leaf_output, value=self.leaf_value)
+        return kernels.Leaves(output=self.batch.node_output[self.leaf_node], value=self.leaf_value)
 
     @cached_property
-    def _spare(self) -> list[Bits]:
-        return []
-
-    def room(self, shape: tuple[int, int, int]) -> Bits | None:
-        """Room for the bits of so many moves, or of more, that was given back: the system fills new memory with zeros first."""
-        with suppress(IndexError):  # another thread may have taken it
-            found = self._spare.pop()
-            return found if len(found) >= shape[0] and found.shape[1:] == shape[1:] else None
-        return None
-
-    def give_back(self, room: Bits) -> None:
-        """Keep room for the next question, where it is not much."""
-        if room.nbytes <= MOST_SPARE and all(kept.nbytes <= room.nbytes for kept in self._spare):
-            self._spare[:] = [room]
+    def spare(self) -> SpareRoom:
+        """Room for the bits of moves that are counted together."""
+        return SpareRoom()
 
     @property
     def has_lists(self) -> bool:
