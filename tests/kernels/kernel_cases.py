@@ -160,7 +160,10 @@ class Case:
 
     def each_value(self, leaf: int) -> Iterator[tuple[int, float]]:
         """What a leaf adds, by output."""
-        output, values = int(self.program.leaf_output[leaf]), self.program.leaf_value[leaf]
+        output, values = (
+            int(self.program.batch.node_output[self.program.leaf_node[leaf]]),
+            self.program.leaf_value[leaf],
+        )
         if output >= 0:
             yield output, float(values[0])
         else:

@@ -110,7 +110,7 @@ def test_moves_are_counted_together_as_each_alone(seed, searched, monkeypatch):
         one[np.ix_(moving, columns)] = drawn.matrix(rng, n)[np.ix_(moving, columns)]
     values = np.array([one[:, list(columns)].T for one in written])
     sums = TreeSums(drawn.forest, tuple(range(drawn.forest.n_outputs)))
-    (program,) = sums.standing_programs(False, words=64, threads=2, segments=1, memory=2**28)
+    (program,) = sums.standing_programs(False, {"words": 64, "threads": 2, "segments": 1, "memory": 2**28})
     rows = EncodedRows(matrix)
     for block in (128, 8192):  # codes of rows are kept from one time to the next
         sample = PackedRows(drawn.model(), Block(rows), block, Moved(columns, values))
