@@ -6,6 +6,9 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -53,21 +56,28 @@ def test_every_format_was_run() -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return prepared(tmp_path_factory.mktemp("originals"))
+def apart() -> Iterator[Executor]:
+    """A process of its own to fork: this one may have threads of other tests, which a fork would wait for."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, apart: Executor) -> Path:
+    return apart.submit(prepared, tmp_path_factory.mktemp("originals")).result()
 
 
 @pytest.mark.slow
-def test_sound_files_are_taken(folder: Path) -> None:
+def test_sound_files_are_taken(folder: Path, apart: Executor) -> None:
     for name, kind in FORMATS.items():
         for file in kind.files:
             if (folder / file).exists():
-                assert outcome(name, folder / file, folder) == "agreed", file
+                assert apart.submit(outcome, name, folder / file, folder).result() == "agreed", file
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_short_run(name: str, folder: Path) -> None:
+def test_a_short_run(name: str, folder: Path, apart: Executor) -> None:
     if not (folder / FORMATS[name].files[0]).exists():
         pytest.skip("the library that writes it is not installed")
-    assert fuzz(name, SHORT, 10_000, folder).wrong == {}
+    assert apart.submit(fuzz, name, SHORT, 10_000, folder).result().wrong == {}
