@@ -6,11 +6,9 @@ logger ``icefield``: Python shows its warnings unless told otherwise.
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 import time
-from html import escape
 from typing import Any
 
 from icefield.threads import check_wanted
@@ -19,7 +17,6 @@ PATIENCE = 1.0
 ANNOUNCED = 60.0  # seconds that are still to come when they are announced
 SAMPLED = 2.0  # seconds of work by which the rest is judged
 LEAST_DONE = 0.03  # share of the work before anything is said of the rest: the first units of many are unlike the others
-LOGGER = logging.getLogger("icefield")
 
 
 class Progress:
@@ -68,7 +65,11 @@ class Progress:
         self._may_announce = False
         left = taken * (self.total / self.done - 1.0)
         if left >= ANNOUNCED and not visible():
-            LOGGER.warning("icefield: %s will take about %s more", self.title, _minutes(left))
+            import logging  # here: `import icefield` and most calls never need it
+
+            logging.getLogger("icefield").warning(
+                "icefield: %s will take about %s more", self.title, _minutes(left)
+            )
 
     def now(self, doing: str) -> None:
         """Say what is done now, of work that has several parts."""
@@ -159,6 +160,8 @@ class _NotebookBar:
 
     def _bundle(self) -> dict[str, str]:
         share = "" if self.total is None else f"{min(1.0, self.done / self.total):.0%}"
+        from html import escape
+
         value = "" if self.total is None else f' value="{self.done:g}" max="{self.total:g}"'
         return {
             "text/html": f"<progress{value}></progress> {escape(self.title)} {share}",
