@@ -379,6 +379,12 @@ def test_dates_and_one_hot_groups():
     np.testing.assert_allclose(ex.change("day", plus=dt.timedelta(days=3))["estimate"], 6.0)
     np.testing.assert_allclose(ex.change("day", "2024-01-05", "2024-01-10")["estimate"], 10.0)
     np.testing.assert_allclose(ex.slope("day", step=dt.timedelta(days=4))["estimate"], 2.0)
+    for step in (4, 365 * 300):  # the other end is farther than such a column reaches
+        ends = [np.clip(np.arange(60) + way * step / 2, 0, 59) for way in (-1, 1)]
+        found = ex.slope("day", step=dt.timedelta(days=step))
+        means = [2.0 * own.mean() + 5.0 / 3.0 for own in ends]
+        np.testing.assert_allclose([found["start"][0], found["end"][0]], means)
+        np.testing.assert_allclose(found["estimate"], 2.0)
     group = {"port": ["port_C", "port_Q", "port_S"]}
     np.testing.assert_allclose(ex.change(group, "C", "Q")["estimate"], 5.0)
     with pytest.raises(InputError, match="`end`"):

@@ -83,7 +83,12 @@ class Own:
         if column.kind in TIME_KINDS:
             before = own.astype(np.int64)
             later = before + np.int64(self.plus)
-            if ((later > before) != (self.plus > 0)).any() and self.plus:
+            beyond = (later > before) != (self.plus > 0)
+            if self.limits is not None:
+                first, last = (np.int64(limit) for limit in self.limits)
+                later[beyond] = last if self.plus > 0 else first
+                later = np.clip(later, np.minimum(first, before), np.maximum(last, before))
+            elif beyond.any() and self.plus:
                 raise InputError.about(
                     "plus", f"leads beyond the times that the column {column.name!r} can hold", self.plus
                 )
