@@ -8,6 +8,7 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeRegressor
 
 from icefield import Explainer
 from icefield.core.question import Axis, Resources, block_moments
@@ -195,3 +196,11 @@ def test_few_rows_and_very_many_are_not_coded_again(model, monkeypatch):
         study = Explainer(model, np.zeros((n, 6))).study
         moving = [study.plan.engine.encoder.moving(study.sample, Resources()).table for _ in range(3)]
         assert all(isinstance(rows, EncodedRows) for rows in moving)
+
+
+def test_coded_rows_of_trees_without_a_condition_do_not_change():
+    X = np.arange(10_000.0).reshape(5000, 2)
+    explainer = Explainer(DecisionTreeRegressor().fit(X, np.full(5000, 2.5)), X)
+    for spread in (True, False, True):
+        found = explainer.change(0, end=1.0, spread=spread)
+        assert found["start"].tolist() == found["end"].tolist() == [2.5]

@@ -366,6 +366,38 @@ def test_jumps_at_the_data_s_own_values_are_no_derivative():
     assert abs(float(ex.slope("z")["estimate"][0])) < 10.0
 
 
+def test_the_largest_value_has_a_slope_over_a_step_of_one():
+    """There is no next value within the data, so such rows come from the one before."""
+    X = pd.DataFrame(
+        {"k": np.arange(10) % 5, "day": pd.date_range("2024-01-01", periods=10).astype("datetime64[s]")}
+    )
+    found = Explainer(lambda rows: rows["k"].to_numpy() ** 2.0, X, row_by_row=True).slope("k", step=1)
+    np.testing.assert_allclose(found.rows()["estimate"], [1.0, 3.0, 5.0, 7.0, 7.0] * 2)
+    assert found["end"].tolist() == [9.2]
+
+    def seconds(rows):
+        return (rows["day"] - X.day[0]).dt.total_seconds().to_numpy()
+
+    found = Explainer(seconds, X, row_by_row=True).slope("day", step=dt.timedelta(seconds=1))
+    np.testing.assert_allclose(found.rows()["estimate"], 86_400.0)
+    assert found["end"] < seconds(X).mean() + 1.0
+
+
+@pytest.mark.parametrize("spread", [True, False])
+def test_values_too_large_for_a_step_have_no_slope(spread):
+    X = pd.DataFrame({"x": np.append(np.linspace(0.0, 1.0, 30), 1e30)})
+    found = Explainer(lambda rows: 3.0 * rows["x"].to_numpy(), X, row_by_row=True).slope(
+        "x", step=0.1, spread=spread
+    )
+    np.testing.assert_allclose(found["estimate"], 3.0)
+    assert found["n_rows"].tolist() == [30]
+    assert any(note.startswith("1 rows without a known, finite value") for note in found.notes)
+    with pytest.raises(InputError, match="Hint: write a larger step"):
+        Explainer(lambda rows: rows["x"].to_numpy(), X + 1e20, row_by_row=True).slope(
+            "x", step=0.1, spread=spread
+        )
+
+
 def test_dates_and_one_hot_groups():
     days = pd.Series(pd.date_range("2024-01-01", periods=60))
     X = pd.DataFrame(
@@ -379,6 +411,12 @@ def test_dates_and_one_hot_groups():
     np.testing.assert_allclose(ex.change("day", plus=dt.timedelta(days=3))["estimate"], 6.0)
     np.testing.assert_allclose(ex.change("day", "2024-01-05", "2024-01-10")["estimate"], 10.0)
     np.testing.assert_allclose(ex.slope("day", step=dt.timedelta(days=4))["estimate"], 2.0)
+    for step in (4, 365 * 300):  # the other end is farther than such a column reaches
+        ends = [np.clip(np.arange(60) + way * step / 2, 0, 59) for way in (-1, 1)]
+        found = ex.slope("day", step=dt.timedelta(days=step))
+        means = [2.0 * own.mean() + 5.0 / 3.0 for own in ends]
+        np.testing.assert_allclose([found["start"][0], found["end"][0]], means)
+        np.testing.assert_allclose(found["estimate"], 2.0)
     group = {"port": ["port_C", "port_Q", "port_S"]}
     np.testing.assert_allclose(ex.change(group, "C", "Q")["estimate"], 5.0)
     with pytest.raises(InputError, match="`end`"):

@@ -157,7 +157,7 @@ def audit_rows(
     block = study.sample if rows is None else study.sample.take(rows)
     positions = np.arange(block.n_rows) if rows is None else np.asarray(rows)
     found = [_unseen(study, feature, points, block.n_groups) for feature in features]
-    _check_predictions(study, block)
+    _check_predictions(study)
     swept = [one for one in found if one.method in EXACT and study.plan.trees is not None]
     left = [one for one in found if one not in swept]
     if swept and not _swept(study, swept, block, positions, worst):
@@ -185,7 +185,7 @@ def tolerance_of(study: Study) -> float:
     return SAME if study.plan.trees is not None else SAME_SINGLE
 
 
-def _check_predictions(study: Study, block: Block) -> None:
+def _check_predictions(study: Study) -> None:
     predicted = study.predictions(None) if study.plan.engine.costs_predictions else None
     if predicted is not None and not np.isfinite(predicted).all():
         row = int(np.flatnonzero(~np.isfinite(predicted).all(axis=1))[0])

@@ -133,7 +133,7 @@ def _handle(mark: Mark, theme: Theme) -> Any:
     return Line2D([], [], color=colour, linestyle=dashes, linewidth=theme.line * 1.25)
 
 
-def _filled(legend: Any, panel: Panel, marks: list[Mark], theme: Theme) -> None:
+def _filled(legend: Any, panel: Panel, marks: list[Mark]) -> None:
     """Set the words afterwards: handed to the legend, a label with a leading underscore may be dropped."""
     for text, mark in zip(legend.get_texts(), marks):
         set_text(text, wrapped(str(getattr(mark, "label", "")), LEGEND_WIDTH))
@@ -168,7 +168,7 @@ def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
         if existing is not None:
             ax.add_artist(existing)
         legend = ax.legend(handles, ["label"] * len(handles))
-    _filled(legend, panel, marks, theme)
+    _filled(legend, panel, marks)
 
 
 def _legend_below(figure: Figure, handles: list[Any], names: list[str]) -> Any:
@@ -228,7 +228,7 @@ def draw_figure_legend(figure: Figure, ax: Axes, picture: Picture, options: Opti
         legend = _legend_below(figure, handles, [str(name) for name in names[at]])
     else:
         legend = figure.legend(handles, ["label"] * len(handles), loc="outside right upper", frameon=False)
-    _filled(legend, picture.panels[at], labelled[at], theme)
+    _filled(legend, picture.panels[at], labelled[at])
 
 
 def draw_colour_bar(ax: Any, panel: Panel, theme: Theme) -> None:

@@ -419,7 +419,8 @@ def _compared(
     else:
         found.add(here)
     if found.moments[0].weight <= 0:
-        raise InputError.about("feature", "has no row that could move", _labels(contrast))
+        hint = None if contrast.per is None else "write a larger step"
+        raise InputError.about("feature", "has no row that could move", _labels(contrast), hint)
     known, said = found, ""
     if spread and found.kept is None and here.n_rows:
         most = max(1, study.resources.memory // (KEPT_SHARE * 8 * 5 * outputs))
@@ -435,6 +436,7 @@ def _compared(
     columns |= {"n_rows": np.repeat([m.count for m in found.moments], outputs)}
     reason = f"brute force here, because {found.moved.reason}; " if found.moved.reason else ""
     left_out = found.n_rows - found.moments[0].count
+    or_small = "" if contrast.per is None else ", or too large for so small a step"
     interval = f"{100 * level:g} % intervals: this model, over other rows drawn like these" if spread else ""
     unit = f"{'slope' if step is not None else 'change'} of the {study.model.scale_label}"
     all_notes = [
@@ -442,7 +444,7 @@ def _compared(
         f"{found.moved.engine} engine: {reason}{study.why(study.plan)}",
         interval,
         "rows of a cluster count as one" if found.cluster_errors else "",
-        f"{counted(left_out)} rows without a known, finite value (or without weight) are left out"
+        f"{counted(left_out)} rows without a known, finite value (or without weight{or_small}) are left out"
         if left_out
         else "",
         chosen.note,

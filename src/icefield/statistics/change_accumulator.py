@@ -62,7 +62,8 @@ class Fixed:
 class Own:
     """A row's own value, times and plus something; `limits` are not overstepped by rows that lie within them.
 
-    Numbers of times are in the column's unit.
+    Numbers of times are in the column's unit. Within limits, plus 0 is the start of a step of 1 to the next whole number: what has
+    none starts from the one before.
     """
 
     plus: float | int = 0
@@ -71,7 +72,7 @@ class Own:
 
     @property
     def stays(self) -> bool:
-        return self.plus == 0 and self.times == 1
+        return self.plus == 0 and self.times == 1 and self.limits is None
 
     @property
     def about(self) -> str:
@@ -80,10 +81,17 @@ class Own:
     def values(self, column: Column) -> NDArray[Any]:
         """The values of rows where the column is known, in the column's dtype where it can hold them."""
         own, dtype = column.values, column.dtype
+        is_start = self.limits is not None and self.plus == 0
         if column.kind in TIME_KINDS:
             before = own.astype(np.int64)
             later = before + np.int64(self.plus)
-            if ((later > before) != (self.plus > 0)).any() and self.plus:
+            beyond = (later > before) != (self.plus > 0)
+            if self.limits is not None:
+                first, last = (np.int64(limit) for limit in self.limits)
+                later[beyond] = last if self.plus > 0 else first
+                later -= is_start & (before >= last)
+                later = np.clip(later, np.minimum(first, before), np.maximum(last, before))
+            elif beyond.any() and self.plus:
                 raise InputError.about(
                     "plus", f"leads beyond the times that the column {column.name!r} can hold", self.plus
                 )
@@ -94,6 +102,7 @@ class Own:
         numbers += self.plus
         if self.limits is not None:
             low, high = (np.float64(limit) for limit in self.limits)
+            numbers -= is_start & (column.kind == "integer") & (own >= high)
             if own.size and own.min() >= low and own.max() <= high:
                 np.clip(numbers, low, high, out=numbers)
                 if column.kind == "float" and np.isfinite(high - low):
@@ -182,7 +191,7 @@ class Contrast:
         ]
 
     def used(self, block: Block) -> NDArray[np.bool_]:
-        """Rows that have weight and can be moved."""
+        """Rows that have weight and can be moved, of a slope also such that move."""
         used = block.row_weights() > 0
         for move in (*self.moves, *self.across):
             if move.needs_value:
@@ -190,6 +199,11 @@ class Contrast:
                 used &= ~column.missing
                 if column.kind == "float":
                     used &= np.isfinite(column.values)
+        if self.per is not None:
+            (move,), rows = self.moves, slice(None) if used.all() else np.flatnonzero(used)
+            column = feature_column(move.feature, block.table).part(rows)
+            if _may_stay(move, column):
+                used[rows] = self._way(column, {end: end.values(column) for end in move.ends}) != 0
         return used
 
     def predictions(self, plan: Plan, table: Table, resources: Resources) -> Float:
@@ -254,7 +268,8 @@ class Contrast:
 
     def goes_as_usual(self, table: Table, moved: MovedValues) -> NDArray[np.bool_]:
         """Whether rows go as far as `usual_way` says, to within rounding."""
-        return np.abs(self._way(table, moved) - self.usual_way) <= ROUNDING * self.usual_way
+        way = self._way(feature_column(self.moves[0].feature, table), moved)
+        return np.abs(way - self.usual_way) <= ROUNDING * self.usual_way
 
     def _ends(self, corners: Float) -> tuple[Float, Float]:
         """Predictions at start and end, from those at the corners (the last axis); of a difference of changes, both changes."""
@@ -269,21 +284,31 @@ class Contrast:
             change = end - start
             size = SAME * np.abs(predicted).max(axis=-1)
             if self.per is not None:
-                way = self._way(table, self.moved(table))[:, None]
+                column = feature_column(self.moves[0].feature, table)
+                way = self._way(column, self.moved(table))[:, None]
                 change = change / way
                 size = size / np.abs(way)
             return np.stack([start, end, change, change > size, change < -size], axis=-1)
 
-    def _way(self, table: Table, moved: MovedValues) -> Float:
-        """How far each row went, in the unit asked for."""
+    def _way(self, column: Column, moved: MovedValues) -> Float:
+        """How far each row of the column that moves went, in the unit asked for."""
         (move,) = self.moves
-        column = feature_column(move.feature, table)
         low, high = (moved[end] if end in moved else end.values(column) for end in move.ends)
         if column.kind in TIME_KINDS:
             low, high = low.astype(np.int64), high.astype(np.int64)
         way: Float = high.astype(np.float64)
         way -= low
         return way if self.per in (None, 1.0) else way / float(self.per or 1.0)
+
+
+def _may_stay(move: Move, column: Column) -> bool:
+    """Whether some values are so large that the step may be lost in rounding."""
+    values = column.values.astype(np.int64) if column.kind in TIME_KINDS else column.values
+    if not len(values):
+        return False
+    largest = max(abs(float(values.max())), abs(float(values.min())))
+    rounded = np.spacing(values.dtype.type(largest) if column.kind == "float" else largest)
+    return not rounded < min(abs(end.plus) for end in move.ends if isinstance(end, Own) and end.plus)
 
 
 def rows_at(table: Table, ends: Sequence[tuple[Feature, End]]) -> Table:

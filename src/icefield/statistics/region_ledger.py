@@ -34,7 +34,7 @@ def ledger(study: Study, found: Regions) -> list[LedgerCut]:
     made = [LedgerCut(split.sides[0].words(study.naming), split.removed) for split in found.splits]
     if not made:
         return []
-    bundle = RuleBundle.of(study, found.effect)
+    bundle = RuleBundle.of(found.effect)
     used = {split.column for split in found.splits}
     (feature,) = study.resolve([found.feature])
     first, tried = made[0], []

@@ -139,7 +139,7 @@ def regions(
     if effect.std is None:
         curves = cast(Float, effect.individual)  # kept with every effect here
         effect = replace(effect, spread=Spread(Spread.of(curves, effect.row_weights, "rows").std))
-    bundle = RuleBundle.of(study, effect)
+    bundle = RuleBundle.of(effect)
     least = max(LEAST_REMOVED, BY_CHANCE / len(bundle.rows)) if least_removed is None else least_removed
     every = other_columns(study, found.columns, bundle.rows)
     columns = _told_apart_by(decision, every)
@@ -190,7 +190,7 @@ class RuleBundle:
     differ: float
 
     @classmethod
-    def of(cls, study: Study, effect: Effect) -> RuleBundle:
+    def of(cls, effect: Effect) -> RuleBundle:
         rows = cast("NDArray[np.intp]", effect.rows)  # `effects_with_curves` keeps both
         over = all_point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])

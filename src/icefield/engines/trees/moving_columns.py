@@ -44,6 +44,6 @@ def _as_they_are(rows: EncodedRows | CodedRows, column: int) -> Float:
     if isinstance(rows, EncodedRows):
         return np.asarray(rows.matrix[:, column], np.float64)
     coding, place = rows.coding, rows.coding.place[column]
-    if coding.columns[place] != column:  # no condition asks about it
+    if column not in coding.columns:  # no condition asks about it
         return np.zeros(rows.n_rows)
     return coding.values[place][rows.codes[place]]
