@@ -178,22 +178,22 @@ class Comparison(Mapping[Any, Any]):
         data_name: str | None = None,
         static: bool = False,
     ) -> Path | Report:
-        """Write one offline, interactive HTML file about the models side by side, what changed first; return its path.
+        """Write one offline, interactive HTML file about the models side by side, with what changed at the top; return its path.
 
         Parameters
         ----------
-        path : where to write; ``.html`` is usual. Without one, an object that a notebook shows in a frame, with ``.save(path)``
+        path : where to write; ``.html`` is usual. Without it, an object is returned that a notebook shows in a frame and that has ``.save(path)``
         features : which features; by default those that all models have
         title : heading of the page
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
-        data_name : what the rows are, such as ``"test 2024"``; the page says it
+        data_name : what the rows are, such as ``"test 2024"``, for the text of the page
         static : no script: the same pictures as images, for mail and where scripts are not allowed
 
         Notes
         -----
-        Curves of all models are asked for on the first model's grid. A change is the standard deviation, over the data, of
+        Curves of all models are computed on the first model's grid. A change is the standard deviation, over the data, of
         the difference of two average curves, in standard deviations of the first model's predictions: a model that
-        predicts more everywhere has the same effects. Scores are there where Explainers were given ``y``.
+        predicts more everywhere has the same effects. Scores are shown where Explainers were given ``y``.
 
         Examples
         --------

@@ -1026,7 +1026,7 @@ class Explainer:
         from icefield.statistics.importance import curve_importance
 
         found.sort(key=lambda effect: -float(curve_importance(effect, weighted=True).mean()))
-        return found[:CARD_TOP], f"strongest first, by {rows:,} rows"
+        return found[:CARD_TOP], f"strongest first, from {rows:,} rows"
 
     def __dir__(self) -> list[str]:
         """What completion offers: the questions, pictures and the report."""

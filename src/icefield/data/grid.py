@@ -45,7 +45,7 @@ class Grid:
 
     Parameters
     ----------
-    kind : ``"uniform"`` (evenly spaced), ``"log"`` (each by the same factor above the last), ``"quantile"`` (evenly many rows between points),
+    kind : ``"uniform"`` (evenly spaced), ``"log"`` (each by the same factor above the last), ``"quantile"`` (equally many rows between points),
         ``"distinct"`` (the values that occur), ``"thresholds"`` (where a tree model itself changes), ``"auto"`` (what ``grid=None`` means:
         of one feature the data's quantiles from end to end, values next to evenly spaced ones, and of a tree model points beside the
         thresholds at which it moves most; of several, evenly spaced points)
@@ -53,8 +53,8 @@ class Grid:
         no limit for ``distinct`` and ``thresholds``)
     trim : the quantiles between which ``uniform``, ``log`` and ``quantile`` points lie
     missing : ``"show"`` adds a missing point, last, when the data has missing values; ``"hide"`` never
-    exact : for rows that are streamed, look for exact quantiles in another pass instead of taking those of a sketch;
-        of rows in memory they always are
+    exact : for streamed rows, find exact quantiles in another pass instead of estimating them from a sketch;
+        in memory they are always exact
 
     Examples
     --------

@@ -91,8 +91,8 @@ class Refits(StudyExplainer):
     """A model and its learner's refits on random halves of the rows: an Explainer whose answers carry intervals.
 
     Made by `Explainer.refits`. `partial_dependence`, `ice`, `ale`, `effects`, `change`, `slope`, `importance` and `interactions`
-    answer as the Explainer does, with intervals of **this learner's expected curve at this many rows**: what it would give, on
-    average, on other data drawn like these. How far that is from the world (bias) is not covered, and weighs more as rows grow.
+    return what the Explainer's do, with intervals of **this learner's expected curve at this many rows**: what it would give, on
+    average, on other data drawn like these. How far that is from the truth (bias) is not covered, and matters more with more rows.
     `flatness_test`, `group_test` and `interaction_test` give p-values. Everything else is the Explainer's own.
 
     Attributes
@@ -100,7 +100,7 @@ class Refits(StudyExplainer):
     fitted : the refits, each with its model and the rows that it has not seen
     level : confidence level of the intervals
     about : ``"mean"`` (standard deviation of the refits) or ``"full"`` (root mean square about the full-data answer)
-    kept_whole : what halves are drawn of: ``"rows"``, ``"groups"``, ``"clusters"`` or ``"stretches of time"``
+    kept_whole : what halves are drawn from: ``"rows"``, ``"groups"``, ``"clusters"`` or ``"stretches of time"``
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class Refits(StudyExplainer):
         support: bool = False,
         by: Any = None,
     ) -> Effect:
-        """`Explainer.ice`, with the interval of its average, but where rows are `changed`."""
+        """`Explainer.ice`, with the interval of its average, except where rows are `changed`."""
         effect = super().ice(
             *features, grid=grid, rows=rows, changed=changed, quantiles=quantiles, support=support, by=by
         )
@@ -365,8 +365,8 @@ class Refits(StudyExplainer):
     ) -> Interactions:
         """`Explainer.interactions`, with the ends of intervals: ``h_low``, ``h_high``, ``strength_low`` and ``strength_high``.
 
-        Neither is ever below 0, so noise adds to both: a learner without any interaction to find has an expected H above 0. Whether
-        there is none is for `interaction_test`.
+        Neither is ever below 0, so noise adds to both: even a learner with no interaction to find has an expected H above 0. To test
+        whether there is one, use `interaction_test`.
         """
         found = super().interactions(features, method=method, triples=triples, overall=overall, rows=rows)
         parts = [
@@ -416,7 +416,7 @@ class Refits(StudyExplainer):
         Parameters
         ----------
         feature : one feature
-        by : the groups, as `by` of the Explainer, which is taken without it
+        by : the groups, as `by` of the Explainer, whose groups are the default
         grid : as in `flatness_test`
 
         Notes
@@ -432,7 +432,7 @@ class Refits(StudyExplainer):
 
         Parameters
         ----------
-        features : which features, of which all pairs are tested; all of the model's by default
+        features : which features; all of their pairs are tested. All of the model's by default
         grid : of the surfaces, along each feature
 
         Notes

@@ -66,14 +66,14 @@ class Change(ResultTable):
     Columns: ``output``, ``group``, ``start`` and ``end`` (mean predictions there; of a difference of changes, the two
     changes), ``estimate`` (the mean change, or slope), ``std_error``, ``conf_low``, ``conf_high``, ``sd`` (of rows'
     changes), ``rises`` and ``falls`` (shares of rows), quantiles of rows' changes, ``ratio`` (of the two means)
-    with ``ratio_std_error``, and ``n_rows``. With ``spread=False`` those of means alone.
+    with ``ratio_std_error``, and ``n_rows``. With ``spread=False`` only the columns of means.
 
     Attributes
     ----------
     outside : share of rows that lie outside the data at an end of the change, from a seeded sample of them
     step : of a slope, how far rows were moved, in the feature's own unit (days for times); None for a change
     interval : what ``conf_low`` and ``conf_high`` are the ends of, in words; empty without `spread`
-    unit : what estimates are, for axes
+    unit : what the estimates measure, for axes
     """
 
     outside: float

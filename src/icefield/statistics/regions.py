@@ -73,7 +73,7 @@ class Regions(Drawable, ResultTable):
     """One row per region.
 
     Columns: ``rule``, ``rows`` and ``share`` of the sampled rows, ``heterogeneity`` inside (in standard deviations of
-    the predictions), ``effect`` (in words; of several outputs, on the one that the feature moves most). Clusters also have ``precision`` (share of the rule's rows that are in
+    the predictions), ``effect`` (in words; with several outputs, on the one that the feature moves most). Clusters also have ``precision`` (share of the rule's rows that are in
     the cluster) and ``recall`` (share of the cluster's rows that the rule covers).
 
     Attributes
