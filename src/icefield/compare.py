@@ -261,14 +261,14 @@ class Comparison(Mapping[Any, Any]):
     def _effects(self, method: str) -> dict[Any, Effect]:
         if not self.of_effects:
             raise InputTypeError(
-                f"{method}() needs effects. Hint: ask first, comparison.partial_dependence(...).{method}()."
+                f"{method}() needs effects. Hint: compute them first: comparison.partial_dependence(...).{method}()."
             )
         return self._members
 
     def _explainers(self, method: str) -> dict[Any, Any]:
         if self.of_effects:
             raise InputTypeError(
-                f"This comparison holds Effects, which answer no further questions. Hint: {method}() needs "
+                f"This comparison holds Effects, not models. Hint: {method}() needs "
                 "icefield.compare of Explainers."
             )
         return self._members
@@ -335,7 +335,7 @@ def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Compar
         return Comparison(_comparable(dict(members)))
     if any(effects):
         raise InputTypeError.about(
-            "members", "must hold either Explainers or Effects, not both", members, "ask each Explainer first"
+            "members", "must hold Explainers or Effects, not both", members, "compute the effects first"
         )
     for name, member in members.items():
         if not hasattr(member, "partial_dependence"):
@@ -367,7 +367,7 @@ def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> No
 
         given = "bins=edges" if one.kind == "ale" else "grid=values"
         raise InputError(
-            f"{name_text(other)!r} and {name_text(name)!r} were asked at different grid points. Hint: "
+            f"{name_text(other)!r} and {name_text(name)!r} were computed at different grid points. Hint: "
             f"compare(explainers).{'ale' if one.kind == 'ale' else 'partial_dependence'}(..., {given}) asks "
             "all at the same ones."
         )

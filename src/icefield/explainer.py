@@ -145,7 +145,7 @@ class Explainer:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
         validate.choice("engine", engine, ("auto", "trees", "gpu", "brute"))
-        hint = "leave it out, or write threads=None, for all there are"
+        hint = "leave it out, or write threads=None, to use all there are"
         validate.count("threads", threads, optional=True, hint=hint)
         validate.count("processes", processes, optional=True)
         validate.count("memory", memory)

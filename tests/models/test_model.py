@@ -307,7 +307,7 @@ def test_an_answer_that_is_no_prediction_is_described(answer, message):
 def test_a_model_that_changes_its_number_of_outputs_is_caught():
     table = table_of(FRAME)
     model = read_model(lambda rows: np.zeros((len(rows), 2 if len(rows) > 5 else 1)), table)
-    with pytest.raises(ModelError, match="gave 2 outputs after 1 at first"):
+    with pytest.raises(ModelError, match="returned 2 outputs, but 1 at first"):
         model.predict(table)
 
 

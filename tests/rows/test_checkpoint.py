@@ -142,7 +142,7 @@ def test_a_checkpoint_with_other_sums_is_refused(folder, model, tmp_path, compla
         other.flat[0] = 1.0 + 2.0 * np.nan_to_num(other.flat[0])
         with path.open("wb") as file:
             np.savez(file, **{**held, key: other})
-        with complains("checkpoint", "is no checkpoint that can be read"):
+        with complains("checkpoint", "is not a readable checkpoint"):
             Explainer(model, folder, checkpoint=path).partial_dependence("x0", grid=GRID["x0"])
 
 

@@ -230,7 +230,7 @@ class Audit(ResultTable):
                 )
         for paths in self.broken_interactions:
             names = ", ".join(map(str, sorted(paths, key=str)))
-            found.append(f"{names} stand on one path against the declared constraints")
+            found.append(f"{names} are on one path, against the declared constraints")
         return tuple(found)
 
     @property

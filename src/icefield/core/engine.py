@@ -291,7 +291,7 @@ def _no_engine(asked: EngineChoice, background: Background, reason: str) -> Engi
             f"background='training' needs a model read as trees: {reason}. Hint: write background='data'."
         )
     return EngineError.saying(
-        f"engine={asked!r} cannot answer for this model: {reason}.", "engine='auto' uses brute force here"
+        f"engine={asked!r} cannot be used for this model: {reason}.", "engine='auto' uses brute force here"
     )
 
 
@@ -303,7 +303,7 @@ def _sentence(why: str, model: Model) -> str:
 def training_refusal(what: str) -> EngineError:
     """The error for something that needs rows, with a background that has none (the training data's node weights)."""
     return EngineError(
-        f"background='training' averages with the model's own training counts, not over rows: {what} cannot be given. "
+        f"background='training' averages with the model's own training counts, not over rows: {what} cannot be computed. "
         "Hint: write background='data'."
     )
 

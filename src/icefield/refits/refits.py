@@ -125,7 +125,7 @@ class Refits(StudyExplainer):
         spread = "their SD" if self.about == "mean" else "their RMS about it"
         return (
             f"{self.level:.0%} intervals of this learner's expected answer at {counted(self.study.rows.n_rows)} rows: that of the full-data "
-            f"model ± t{df} x {spread}, {len(self)} refits on random halves of the {self.kept_whole}; bias against the world is not covered"
+            f"model ± t{df} x {spread}, {len(self)} refits on random halves of the {self.kept_whole}; bias against the truth is not covered"
         )
 
     def __repr__(self) -> str:
@@ -137,7 +137,7 @@ class Refits(StudyExplainer):
             f"  {len(self)} random halves of {n_rows} rows{whole}",
             f"  {self.level:.0%} intervals of {self.target}, by the {spread}",
             f"  {measured_coverage(learner_kind(self.study.model.native))}",
-            "  not covered: bias against the world, which weighs more as rows grow",
+            "  not covered: bias against the truth, which matters more with more rows",
         ])  # fmt: skip
 
     # --- curves --------------------------------------------------------------------------------
@@ -424,7 +424,7 @@ class Refits(StudyExplainer):
         Curves are compared less their means: groups may differ in level.
         """
         if by is None and self.study.rows.groups is None:
-            raise InputError.about("by", "is needed: of which groups", None, 'write by="sex"')
+            raise InputError.about("by", "is needed, to say which groups to compare", None, 'write by="sex"')
         return group_differences(self, self.partial_dependence(feature, grid=grid, by=by))
 
     def interaction_test(self, features: Iterable[Any] | None = None, *, grid: Any = 6) -> Tests:
@@ -469,7 +469,7 @@ def make_refits(
     check_fit(fit)
     block = study.sample
     if not study.rows.resident or study.rows.is_sampled:
-        raise InputError.about("X", "is streamed, and refits need the rows together", study.rows.label,
+        raise InputError.about("X", "is streamed, and refits need all rows in memory", study.rows.label,
                             "read a sample of whole groups into a frame, and pass that as X")  # fmt: skip
     counting = int(np.count_nonzero(block.row_weights() > 0))
     if counting < LEAST_ROWS:
@@ -477,7 +477,7 @@ def make_refits(
     targets = validate.observed(y, block.table) if y is not None else block.y
     if targets is None:
         raise InputError.about(
-            "y", "is needed: what is the learner fitted to", None, "write ex.refits(fit, y)"
+            "y", "is needed: the targets that the learner is fitted to", None, "write ex.refits(fit, y)"
         )
     units, kept_whole = whole_units(block, groups, time, blocks)
     classes = targets if study.model.kind == "classifier" else None
@@ -542,7 +542,7 @@ def _from_to(values: Sequence[float]) -> str:
 def _refuse_rows(parameter: str, given: Any) -> None:
     if given is not None:
         raise InputError.about(parameter, "cannot be given to refits: each averages over all rows that it has not seen", given,
-                            "build an Explainer of the rows you mean, and ask that for refits")  # fmt: skip
+                            "build an Explainer on the rows you mean, and call its refits")  # fmt: skip
 
 
 def _fewer(rows: Any) -> Any:

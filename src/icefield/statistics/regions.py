@@ -429,7 +429,7 @@ def _table(
     return Regions(
         columns=arrays,
         title=(
-            f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {counted(len(labels))} rows, "
+            f"{len(numbers)} region{'s' * (len(numbers) > 1)} of {study.naming.name(effect.features[0])}, from the curves of {counted(len(labels))} rows, "
             f"which differ by {sd_text(bundle.differ)} {reading.unit_name} of the predictions"
             + (" over all outputs" if reading.several else "")
             + (

@@ -112,7 +112,7 @@ def summary(
     left_out = ""
     if len(strongest) < len(made):
         left_out = (
-            f"how far the data supports a curve was looked at for the {counted(len(strongest))} features that move predictions most: "
+            f"support was computed for the {counted(len(strongest))} features that move predictions most: "
             f"each is compared with {counted(len(study.model.columns))} columns"
         )
     return _table(study, made, supported, "; ".join(filter(None, (made.note, left_out))))
