@@ -101,8 +101,8 @@ def main() -> None:
       cat data.csv | icefield importance model.cbm - --csv
 
     \b
-    Exit codes: 0 done, 1 the request cannot be done, 2 wrong usage, 3 a bug, 4 an audit or a check found what does not
-    hold, 5 an audit left something undecided, 130 interrupted.
+    Exit codes: 0 done, 1 the request cannot be done, 2 wrong usage, 3 a bug, 4 a requirement of an audit or a check
+    does not hold, 5 an audit left one undecided, 130 interrupted.
     Completion in bash: eval "$(_ICEFIELD_COMPLETE=bash_source icefield)"; zsh and fish likewise.
     """
 
