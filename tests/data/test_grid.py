@@ -349,7 +349,7 @@ def test_specifications():
     ("grid", "error", "words"),
     [
         ("quantile", InputTypeError, r"Grid\('quantile'\)"),
-        ({"c": [1]}, InputError, "not asked for"),
+        ({"c": [1]}, InputError, "not one of the features"),
         ([1, 2, 3], InputError, "each of the 2 features"),
         (2.5, InputError, "each of the 2 features"),
     ],

@@ -111,7 +111,7 @@ def test_other_data_another_model_and_another_question_are_refused(
         cut_short(patched, 6)
         with pytest.raises(Killed):
             Explainer(model, folder, checkpoint=place).effects(grid=GRID)
-    with complains("checkpoint", "another question", str(place)):
+    with complains("checkpoint", "another request", str(place)):
         Explainer(model, folder, checkpoint=place).partial_dependence("x0", grid=[0.0, 1.0])
     with complains("checkpoint", "another model"):
         Explainer(booster(data, max_depth=2), folder, checkpoint=place).effects(grid=GRID)

@@ -400,7 +400,7 @@ def test_rows_that_leave_the_data_are_counted():
 def test_what_a_causal_reading_assumes_names_what_is_outside_the_given():
     found = explainer("pipeline").change("x0", 0.0, 1.0, given=["x2"])
     assert "given x2" in found.notes[-1]
-    assert "holds k" in found.notes[-1]
+    assert "keeps k" in found.notes[-1]
     with pytest.raises(InputError, match="`given`"):
         explainer("pipeline").change("x0", 0.0, 1.0, given=["x0"])
 

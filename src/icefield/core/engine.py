@@ -303,7 +303,7 @@ def _sentence(why: str, model: Model) -> str:
 def training_refusal(what: str) -> EngineError:
     """The error for something that needs rows, with a background that has none (the training data's node weights)."""
     return EngineError(
-        f"background='training' averages with the model's own training counts, not over rows: {what} cannot be computed. "
+        f"background='training' averages with the model's own training counts, not over rows: {what} cannot be given. "
         "Hint: write background='data'."
     )
 
