@@ -346,7 +346,7 @@ def test_a_folder_knows_constants_and_arguments_of_functions(data, tmp_path):
         with pytest.raises(icefield.InputError, match="refits of another learner"):
             ex.refits(other, y, n=8, checkpoint=folder)
     (folder / "refit-03.pickle").write_bytes(b"junk")
-    with pytest.raises(icefield.InputError, match="no refit"):
+    with pytest.raises(icefield.InputError, match="not a refit"):
         icefield.Explainer(least_squares(X, y), X).refits(one, y, n=8, checkpoint=folder)
     with pytest.raises(icefield.InputError, match="is a file"):
         ex.refits(one, y, checkpoint=folder / "refits.json")

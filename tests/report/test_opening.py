@@ -99,7 +99,7 @@ def test_two_values_are_compared_and_many_curves_fit_the_file():
     )
     plain = {line.name: line.sides[0].text for line in page.plain}
     assert plain["flag"].startswith("the average prediction is higher for True (")
-    assert " than at False (" in plain["flag"]
+    assert " than for False (" in plain["flag"]
     assert page.individual == 100
 
 
