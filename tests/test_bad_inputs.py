@@ -328,7 +328,7 @@ EXPLAINED = icefield.Explainer(lambda rows: rows[:, 0], np.arange(12.0).reshape(
         ("partial_dependence", "feature", 'name them first: partial_dependence("age")'),
         ("partial_dependence", "n_jobs", "write Explainer(model, X, threads=...)"),
         ("partial_dependence", "n_samples", "write rows=..."),
-        ("partial_dependence", "centered", "write .center() after the answer"),
+        ("partial_dependence", "centered", "call .center() on the result"),
         ("partial_dependence", "gird", "did you mean 'grid'?"),
         ("ice", "grid_resolution", "write grid=..."),
         ("ice", "random_state", "write Explainer(model, X, seed=...)"),
@@ -341,7 +341,7 @@ EXPLAINED = icefield.Explainer(lambda rows: rows[:, 0], np.arange(12.0).reshape(
     ],
 )
 def test_keywords_of_other_libraries_are_told_their_names_here(method, name, words, complains):
-    with complains(name, f"is no keyword of {method}()", words, error=TypeError):
+    with complains(name, f"is not a keyword of {method}()", words, error=TypeError):
         getattr(EXPLAINED, method)(0, **{name: 5})
 
 
@@ -354,12 +354,12 @@ def test_keywords_of_other_libraries_are_told_their_names_here(method, name, wor
         ("feature_names", "write names=..."),
         ("response_method", "write scale=..."),
         ("grid_resolution", 'write partial_dependence("age", grid=...)'),
-        ("features", "a question takes them"),
+        ("features", "pass them to a method"),
         ("wieghts", "did you mean 'weights'?"),
     ],
 )
 def test_an_explainer_s_keywords_too(name, words, complains):
-    with complains(name, "is no keyword of Explainer", words, error=TypeError):
+    with complains(name, "is not a keyword of Explainer", words, error=TypeError):
         icefield.Explainer(lambda rows: rows[:, 0], np.ones((3, 2)), **{name: 1})
 
 
@@ -418,7 +418,7 @@ NAMED = {"age": np.arange(6.0), "fare": np.arange(6.0) % 2, "month": np.arange(6
         ({"by": ["age", "fare"]}, "by", "names of several"),
         ({"by": ["age"]}, "by", "write by='age'"),
         ({"cluster": ["age", "fare"]}, "cluster", "names of several"),
-        ({"threads": -1}, "threads", "write threads=None, for all"),
+        ({"threads": -1}, "threads", "write threads=None, to use all"),
         ({"threads": 0}, "threads", "at least 1"),
     ],
 )

@@ -160,7 +160,7 @@ def test_questions_for_the_wrong_kind_of_member(both, complains):
     answers = both.partial_dependence("a")
     with pytest.raises(InputTypeError, match=r"needs icefield\.compare of Explainers"):
         answers.partial_dependence("a")
-    with pytest.raises(InputTypeError, match="ask first"):
+    with pytest.raises(InputTypeError, match="compute them first"):
         both.to_frame()
     with complains("features", 'plot("age")'):
         both.plot()

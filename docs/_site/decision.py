@@ -20,7 +20,7 @@ BRANCHES: list[tuple[str, list[tuple[str, str, str]]]] = [
     ("What does one feature do?", [
         ("on average", "one curve", "01_one_curve"),
         ("row by row", "individual curves", "10_ice"),
-        ("it goes along with others", "ALE beside PD", "24_pd_ale_observed"),
+        ("it is correlated with others", "ALE beside PD", "24_pd_ale_observed"),
         ("it is a category", "dots per level", "07_few_levels"),
         ("where exactly it changes", "exact steps", "03_exact_steps"),
     ]),
@@ -33,7 +33,7 @@ BRANCHES: list[tuple[str, list[tuple[str, str, str]]]] = [
         ("a ranking", "importance", "34_importance"),
         ("shapes at a glance", "small multiples", "33_small_multiples"),
         ("which features interact", "interaction matrix", "26_interaction_matrix"),
-        ("all of it, for others", "a report", "31_report_from_the_shell"),
+        ("all of it, for other readers", "a report", "31_report_from_the_shell"),
     ]),
     ("Is it the same for everyone?", [
         ("groups I know", "a curve per group", "21_subgroups"),
@@ -43,7 +43,7 @@ BRANCHES: list[tuple[str, list[tuple[str, str, str]]]] = [
     ("Can I trust the curve?", [
         ("is there data?", "support shading", "25_support"),
         ("how sure is it?", "three bands", "02_three_bands"),
-        ("does it fit what was seen?", "PD, ALE, observed", "24_pd_ale_observed"),
+        ("does it fit what was observed?", "PD, ALE, observed", "24_pd_ale_observed"),
     ]),
     ("Do two models differ?", [
         ("on one axis", "two models", "28_two_models"),

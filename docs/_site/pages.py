@@ -55,7 +55,7 @@ def _finished(app: Any, exception: Any) -> None:
         "> How a fitted model responds to its features: partial dependence, ICE, ALE, interactions and reports for any "
         "fitted model and any data frame, exactly and fast for tree ensembles.",
         "",
-        "Python 3.11 or later. There is no release yet: `pip install .` in a checkout. One object answers everything: `icefield.Explainer(model, X)`.",
+        "Python 3.11 or later. There is no release yet: `pip install .` in a checkout. One object answers every question: `icefield.Explainer(model, X)`.",
         "",
     ]
     for heading, prefixes in SHELVES.items():

@@ -96,7 +96,7 @@ def write_reference(app: Any) -> None:
         "effect",
         "Effect",
         "icefield.Effect",
-        "The one result: curves, how they came about, what pictures need.",
+        "The one result: curves, how they were computed, what pictures need.",
     )
     pages.owner(
         "comparison", "compare and Comparison", "icefield.Comparison", "Several models, or refits of one."

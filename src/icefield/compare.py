@@ -178,22 +178,22 @@ class Comparison(Mapping[Any, Any]):
         data_name: str | None = None,
         static: bool = False,
     ) -> Path | Report:
-        """Write one offline, interactive HTML file about the models side by side, what changed first; return its path.
+        """Write one offline, interactive HTML file about the models side by side, with what changed at the top; return its path.
 
         Parameters
         ----------
-        path : where to write; ``.html`` is usual. Without one, an object that a notebook shows in a frame, with ``.save(path)``
+        path : where to write; ``.html`` is usual. Without it, an object is returned that a notebook shows in a frame and that has ``.save(path)``
         features : which features; by default those that all models have
         title : heading of the page
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
-        data_name : what the rows are, such as ``"test 2024"``; the page says it
+        data_name : what the rows are, such as ``"test 2024"``, for the text of the page
         static : no script: the same pictures as images, for mail and where scripts are not allowed
 
         Notes
         -----
-        Curves of all models are asked for on the first model's grid. A change is the standard deviation, over the data, of
+        Curves of all models are computed on the first model's grid. A change is the standard deviation, over the data, of
         the difference of two average curves, in standard deviations of the first model's predictions: a model that
-        predicts more everywhere has the same effects. Scores are there where Explainers were given ``y``.
+        predicts more everywhere has the same effects. Scores are shown where Explainers were given ``y``.
 
         Examples
         --------
@@ -261,14 +261,14 @@ class Comparison(Mapping[Any, Any]):
     def _effects(self, method: str) -> dict[Any, Effect]:
         if not self.of_effects:
             raise InputTypeError(
-                f"{method}() needs effects. Hint: ask first, comparison.partial_dependence(...).{method}()."
+                f"{method}() needs effects. Hint: compute them first: comparison.partial_dependence(...).{method}()."
             )
         return self._members
 
     def _explainers(self, method: str) -> dict[Any, Any]:
         if self.of_effects:
             raise InputTypeError(
-                f"This comparison holds Effects, which answer no further questions. Hint: {method}() needs "
+                f"This comparison holds Effects, not models. Hint: {method}() needs "
                 "icefield.compare of Explainers."
             )
         return self._members
@@ -335,7 +335,7 @@ def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Compar
         return Comparison(_comparable(dict(members)))
     if any(effects):
         raise InputTypeError.about(
-            "members", "must hold either Explainers or Effects, not both", members, "ask each Explainer first"
+            "members", "must hold Explainers or Effects, not both", members, "compute the effects first"
         )
     for name, member in members.items():
         if not hasattr(member, "partial_dependence"):
@@ -367,7 +367,7 @@ def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> No
 
         given = "bins=edges" if one.kind == "ale" else "grid=values"
         raise InputError(
-            f"{name_text(other)!r} and {name_text(name)!r} were asked at different grid points. Hint: "
+            f"{name_text(other)!r} and {name_text(name)!r} were computed at different grid points. Hint: "
             f"compare(explainers).{'ale' if one.kind == 'ale' else 'partial_dependence'}(..., {given}) asks "
             "all at the same ones."
         )

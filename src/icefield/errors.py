@@ -33,12 +33,12 @@ class IcefieldError(Exception):
 
     @classmethod
     def about(cls, parameter: str, problem: str, received: Any = ..., hint: str | None = None) -> Self:
-        """The error about a parameter: what is wrong, what was received, what to write."""
+        """An error about a parameter: what is wrong, what was received, what to write."""
         return cls(Complaint.of(parameter, problem, received, hint))
 
     @classmethod
     def saying(cls, problem: str, hint: str | None = None) -> Self:
-        """The error that is about no single parameter: whole sentences, and what to do instead."""
+        """An error that is not about one parameter: whole sentences, and what to do instead."""
         return cls(Complaint.of(None, problem, hint=hint))
 
     @property
@@ -73,7 +73,7 @@ class InputTypeError(IcefieldError, TypeError):
 
 
 class UnknownNameError(IcefieldError, AttributeError):
-    """A question or attribute that does not exist; the hint gives the name it has here."""
+    """A method or attribute that does not exist; the hint gives icefield's name for it."""
 
 
 class MissingFileError(IcefieldError, FileNotFoundError):
@@ -84,15 +84,15 @@ class MissingFileError(IcefieldError, FileNotFoundError):
 
 
 class ModelError(IcefieldError, ValueError):
-    """The model cannot be used as asked, or returned something that is no prediction."""
+    """The model cannot be used as requested, or returned something that is not a prediction."""
 
 
 class EngineError(IcefieldError, ValueError):
-    """The asked engine cannot give the asked result for this model."""
+    """The requested engine cannot compute the requested result for this model."""
 
 
 class BudgetError(IcefieldError, ValueError):
-    """The asked result would not fit the memory budget."""
+    """The requested result would not fit into the memory budget."""
 
 
 class ClusterError(IcefieldError, RuntimeError):
@@ -108,7 +108,7 @@ class VersionWarning(UserWarning):
 
 
 class MissingDependencyError(IcefieldError, ImportError):
-    """An optional library is needed for what was asked and is not installed."""
+    """The request needs an optional library that is not installed."""
 
 
 class Complaint(str):

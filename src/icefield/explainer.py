@@ -70,45 +70,45 @@ class Explainer:
     Parameters
     ----------
     model : any fitted model: scikit-learn estimators and pipelines, LightGBM, XGBoost and CatBoost
-        wrappers or Boosters, PyTorch modules, ONNX models, or a callable ``f(rows) -> predictions``. Once it has
-        been fitted again, questions are refused: build a new Explainer
+        wrappers or Boosters, PyTorch modules, ONNX models, or a callable ``f(rows) -> predictions``. After
+        it has been refitted, calls are refused: build a new Explainer
     X : pandas or polars DataFrame, pyarrow Table, numpy array or scipy sparse matrix; may hold
-        further columns for `by` and `weights`. It is neither changed nor copied, and some of it is remembered:
+        further columns for `by` and `weights`. It is neither changed nor copied, and statistics of it are kept:
         do not change it while the Explainer is in use. Rows beyond memory are streamed: a path, folder or glob of
         Parquet, Arrow or CSV files, also by a URL (``s3://``, ``gs://``, ``abfs://``, ``https://`` or any that fsspec knows), a Delta
         or Iceberg table, a pyarrow Dataset, a polars LazyFrame, a DuckDB relation, or a function
         that opens a RecordBatchReader; or stay on a cluster: a Dask or Spark DataFrame, a Ray Dataset. `y`, `weights` and
-        `by` are names of columns then
-    y : observed targets, one per row, or a column of X; only what compares with observations needs them
+        `by` are then names of columns
+    y : observed targets, one per row, or a column of X; needed only where predictions are compared with observations
     target : which outputs. None means all of them, except that a binary classifier gives its
         positive class; ``"all"`` always means all; otherwise a class label or output name, or a position
     scale : ``"response"``, what ``predict`` or ``predict_proba`` returns, or ``"raw"``, the margin
-    weights : one non-negative weight per row, or a column of X; 2 counts as a duplicated row
-    by : a column of X or one label per row: every effect gets a curve per group too
+    weights : one non-negative weight per row, or a column of X; a weight of 2 counts the row twice
+    by : a column of X or one label per row: every effect also gets a curve per group
     cluster : a column of X or one label per row: rows with the same label (of one person, one day) count as one
         observation in standard errors
     background : ``"data"`` averages over the rows of X, ``"training"`` with a tree model's own
         training counts
-    engine : ``"auto"``, ``"trees"``, ``"gpu"`` (trees whose rows a GPU counts, through CuPy) or ``"brute"``; ``"auto"`` only
+    engine : ``"auto"``, ``"trees"``, ``"gpu"`` (trees, on a GPU through CuPy) or ``"brute"``; ``"auto"`` only
         ever picks a faster way to the same number
     threads : how many threads; None chooses
     seed : seed of all random samples
     processes : run a slow pure-Python model in this many processes (it must be picklable)
     memory : bytes an effect may use beside the input
-    checkpoint : for streamed rows, a file in which long passes write their sums now and then, to go on from
+    checkpoint : for streamed rows, a file to which long passes save their sums every 20 seconds, to resume from
         after an interruption
     names : what sentences, axes, cards and the report call columns and their values: a mapping of a column to its name,
         to a mapping of values to names (``{"season": {1: "spring"}}``), or to a pair of both. Numbers whose
         values have names are codes without an order
     units : a mapping of a column, or of `target_name`, to its unit; ``"month"``, ``"weekday"`` (Monday is 0),
         ``"ISO weekday"`` (Monday is 1), ``"weekday from Sunday"`` (Sunday is 0), ``"time of day"`` (hours) and
-        ``"HHMM"`` say how numbers are meant, ``"code"`` that they have no order
+        ``"HHMM"`` say what numbers mean, ``"code"`` that they have no order
     target_name : what is predicted: ``"delay"``
     row_by_row : declare that the model predicts each row independently of the others in the call. Estimators of known
-        libraries do not need it; without it any other model, a function too, gets all rows in one call at every grid
-        point, and cannot be streamed
+        libraries do not need it; without it any other model or function gets all rows in one call at every grid
+        point, and its rows cannot be streamed
     storage_options : how the store of a URL is reached, as in pandas (``{"key": ..., "secret": ...}``) or polars
-        (``{"aws_access_key_id": ...}``); by default, as the environment says. Credentials are never shown
+        (``{"aws_access_key_id": ...}``); by default from the environment. Credentials are never shown
 
     Examples
     --------
@@ -145,7 +145,7 @@ class Explainer:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
         validate.choice("engine", engine, ("auto", "trees", "gpu", "brute"))
-        hint = "leave it out, or write threads=None, for all there are"
+        hint = "leave it out, or write threads=None, to use all there are"
         validate.count("threads", threads, optional=True, hint=hint)
         validate.count("processes", processes, optional=True)
         validate.count("memory", memory)
@@ -196,7 +196,7 @@ class Explainer:
 
     @property
     def plan(self) -> Plan:
-        """The engine that answers and why; chosen at the first question."""
+        """The engine in use and why it was chosen; decided at the first call."""
         plan = self.study.plan
         return replace(plan, why=self.study.why(plan))
 
@@ -220,19 +220,19 @@ class Explainer:
         ----------
         *features : one, two or more columns by name or position, or one-hot groups
             ``{"embarked": ["embarked_C", ...]}``
-        grid : a `Grid`, a number of points or the values, which are answered in the order given (a missing one last); for several
+        grid : a `Grid`, a number of points or the values, which keep the order given (a missing one last); for several
             features a sequence or mapping
         individual : keep every row's own curve as well
         spread : also the standard deviation and standard error; by default for one feature only
         quantiles : probabilities of the curves' quantiles to compute
         rows : average over these rows only: a number (sampled with the seed), a mask or positions. The standard
-            error of a sample is that against the curve of all rows
+            error of a sample is relative to the curve of all rows
         precision : add random rows only until the standard error is below this share of the
             curve's range, measured on rows that were not used to find its ends; `Effect.n_rows` and `Effect.why` say how
-            far that was
-        support : also how much data supports each grid point, given the other features; plots
-            fade by it. See `icefield.statistics.support.Support`
-        by : a curve per group too, as `by` of the Explainer, in this answer only
+            many rows that took
+        support : also compute how much data supports each grid point, given the other features; plots
+            fade where it is low. See `icefield.statistics.support.Support`
+        by : also a curve per group, as `by` of the Explainer, for this call only
 
         Examples
         --------
@@ -275,10 +275,10 @@ class Explainer:
         support: bool = False,
         by: Any = None,
     ) -> Effect:
-        """Individual conditional expectation (ICE): partial dependence with the curves of single rows kept.
+        """Individual conditional expectation (ICE): partial dependence that keeps the curves of single rows.
 
-        `rows` chooses whose curves: a number (sampled with the seed), a mask or positions, all by
-        default; `changed` puts values in place of theirs first, ``{"temp": 30.0, "weather": None}`` (None is a missing
+        `rows` chooses the rows: a number (sampled with the seed), a mask or positions, all by
+        default; `changed` first replaces values of theirs, ``{"temp": 30.0, "weather": None}`` (None is a missing
         value). The average and spread are over all rows as they are in any case. `support` and `by` are as in
         `partial_dependence`.
 
@@ -355,7 +355,7 @@ class Explainer:
         level_order : how levels are ordered: ``"similarity"`` (of the other features' distributions, Apley & Zhu's
             appendix), ``"given"`` (the data's own order) or the levels themselves
         rows : use these rows only: a number (sampled with the seed), a mask or positions
-        by : an effect per group too, as `by` of the Explainer
+        by : also an effect per group, as `by` of the Explainer
 
         Examples
         --------
@@ -389,17 +389,17 @@ class Explainer:
 
         Parameters
         ----------
-        feature : one feature; or a mapping for several that move together, ``{"age": (30, 50), "income": {"plus": 1000}}``,
+        feature : one feature; or a mapping for several that change together, ``{"age": (30, 50), "income": {"plus": 1000}}``,
             or a list of ``(feature, start, end)``
-        start, end : values that all rows take; without `start`, rows start where they are. None is a missing value
+        start, end : values that all rows are set to; without `start`, rows start at their own value. None is a missing value
         plus, times : from each row's own value to that plus, or times, a number (a duration for times)
         across : ``{"sex": ("male", "female")}`` for a difference of changes: how much the change differs when these go
             from the first value to the second
         given : the columns that a causal interpretation adjusts for; a note names those left out
-        by : an answer per group too, as `by` of the Explainer
-        quantiles : of rows' changes
+        by : also a result per group, as `by` of the Explainer
+        quantiles : probabilities of the quantiles of rows' changes
         level : confidence level of the intervals
-        spread : with errors, and how rows differ; False for the means alone, which cost less
+        spread : also standard errors and how rows differ; False for the means alone, which cost less
         rows : average over these rows only: a number (sampled with the seed), a mask or positions
 
         Examples
@@ -442,7 +442,7 @@ class Explainer:
         """The average slope of predictions along a feature, at rows' own values.
 
         The derivative of smooth models; of step functions (trees) the change per unit over a tenth of the middle 90 % of
-        the data. A note says which, and `Change.step` over what step.
+        the data. A note says which, and `Change.step` which step was taken.
 
         Parameters
         ----------
@@ -489,24 +489,24 @@ class Explainer:
     ) -> Audit:
         """Whether predictions only rise or only fall along features, with a proof or a counter-example.
 
-        On all given rows, at every threshold of a model made of trees (on a grid for others, and it says so); and for every
+        On all given rows, at every threshold of a model made of trees (for others on a grid, as a note says); and for every
         possible input, where trees allow it.
 
         Parameters
         ----------
         features : which; all of the model's by default
         increasing, decreasing : features along which predictions must never fall, or never rise
-        declared : also hold the model to the monotone and interaction constraints it was fitted with
+        declared : also test the monotone and interaction constraints that the model was fitted with
         everywhere : also decide for every possible input: every number, a missing value in columns that have some, the levels
             that categories have
         seconds : time limit of that search; what is undecided by then has a bound
         bounds : True for the lowest and the highest possible prediction over all inputs, or a box: ``{"age": (18, 30), "sex": ["male"]}``
-        flips : a column, or several: what changing it alone does to predictions
+        flips : a column or several: also test how predictions change when only this column changes
         threshold : predictions of at least this count as positive decisions, for `flips`
-        points : of the grid, where thresholds are not known
+        points : number of grid points, where thresholds are not known
         worst : how many rows to name as counter-examples, for each feature
-        by : shares by group too, as `by` of the Explainer
-        rows : these rows only: a number (sampled with the seed), a mask or positions
+        by : also shares per group, as `by` of the Explainer
+        rows : test these rows only: a number (sampled with the seed), a mask or positions
 
         Examples
         --------
@@ -536,7 +536,7 @@ class Explainer:
         )
 
     def expectations(self, features: Iterable[Any] | None = None, *, seconds: float = 10.0) -> str:
-        """A first file of expectations (TOML), drafted from what holds now; `icefield.check` holds a model to it.
+        """A draft of an expectations file (TOML) from how the model behaves now; `icefield.check` checks models against it.
 
         Parameters
         ----------
@@ -551,14 +551,14 @@ class Explainer:
     def snapshot(self, path: str | Path, *, refits: Any = None) -> Path:
         """Write the model's effects to a folder of small sorted files, to compare the next model with (`icefield.check`).
 
-        Written over an earlier snapshot, numbers that differ by noise stay as they were, so that the files' diff is what changed.
+        When written over an earlier snapshot, numbers that differ only by noise are kept, so that a diff of the files shows what changed.
 
         Parameters
         ----------
         path : the folder
-        refits : fitted models (the same model fitted to other draws of the data), or how many to make of halves of the rows (the
-            Explainer needs ``y`` then; weights are handed on, clusters stay whole): how far they differ is how much a number may change. Without, a share of the predictions'
-            standard deviation is allowed, and answers say so
+        refits : fitted models (the same model fitted to other draws of the data), or how many to fit on halves of the rows (the
+            Explainer then needs ``y``; weights are passed on, clusters stay whole): a number may change as far as these differ. Without refits, a tenth of
+            the predictions' standard deviation is allowed, and results say so
         """
         self.study.needs_rows("snapshots")
         from icefield.audit.snapshot import snapshot
@@ -571,11 +571,11 @@ class Explainer:
         Parameters
         ----------
         feature : one feature
-        bins : number of quantile bins, or the edges; categories have their levels
-        rows : whose means and effects: a mask or positions, all rows by default. Bins are those of all rows whichever
-            are chosen, so that tables of different rows compare. A number is how many rows, sampled with the seed, the
-            partial dependence averages over while means stay those of all rows; without any, that is so where each row
-            costs predictions
+        bins : number of quantile bins, or the bin edges; categories have a bin per level
+        rows : compute means and effects of these rows: a mask or positions, all rows by default. Bins are always those of all
+            rows, so that tables of different rows can be compared. With a number, only the partial dependence averages over so many
+            rows, sampled with the seed, and means stay those of all rows; this is the default where each row costs
+            predictions
 
         Examples
         --------
@@ -606,11 +606,11 @@ class Explainer:
         ----------
         features : which features; all of the model's by default
         measure : what features are ranked by: ``"movement"``, how far rows' predictions move with the feature over
-            the data, in standard deviations of the predictions, as everywhere; or ``"curve_sd"``, the classical
+            the data, in standard deviations of the predictions, as in all other tables; or ``"curve_sd"``, the classical
             standard deviation of the partial dependence over its grid
-        weighted : `curve_sd` and `individual` over the data's distribution of the feature instead of evenly over the
+        weighted : compute `curve_sd` and `individual` over the data's distribution of the feature, not evenly over the
             grid
-        permutation : permutation importance too; by default when ``y`` was given
+        permutation : also permutation importance; by default when ``y`` was given
         repeats : shuffles per feature
         grid : grid of the curves behind `curve_sd`, as in `partial_dependence`; by default evenly spaced points
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
@@ -689,11 +689,11 @@ class Explainer:
         depth : levels of splits, so at most ``2 ** depth`` regions
         clusters : how many clusters; None adds clusters while each removes `least_removed`
         least_rows : least share of rows in a region; never under 10 curves
-        least_removed : least share of all heterogeneity that a split must remove: 0.10 by default (of fewer than 120 curves
-            more, which chance may remove), and 0.35 for the first split of curves that differ little, as those of a model
-            that has fitted noise do (0.50 for two cuts that only tell curves apart together)
-        grid : grid of the curves; by default that of the readings, over the data's quantiles
-        rows : use these rows' curves; by default those everything is said from, at most 1,000 sampled with the seed
+        least_removed : least share of all heterogeneity that a split must remove: 0.10 by default (more for fewer than 120
+            curves, where chance removes some), and 0.35 for the first split of curves that differ little, as those of a model
+            that has fitted noise do (0.50 for two splits that only work together)
+        grid : grid of the curves; by default the grid of the readings
+        rows : use these rows' curves; by default those behind readings and summaries, at most 1,000 sampled with the seed
 
         Examples
         --------
@@ -725,7 +725,7 @@ class Explainer:
         Parameters
         ----------
         features : which features; all of the model's by default
-        grid : grid of the curves in `Summary.effects`; what is said is read on a grid of its own
+        grid : grid of the curves in `Summary.effects`; shapes and strengths are read on a grid of their own
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
         Examples
@@ -753,33 +753,33 @@ class Explainer:
         processes: int | None = None,
         checkpoint: str | Path | None = None,
     ) -> Refits:
-        """Fit the learner again to random halves of the rows: its answers then carry intervals.
+        """Refit the learner on random halves of the rows; the `Refits` returned gives results with intervals.
 
         Parameters
         ----------
-        fit : an estimator, of which unfitted copies are fitted with seeds of their own; or a function ``fit(X, y)`` that gives a fitted
-            model, and gets ``seed`` and ``weights`` where it names them. Whatever chooses its settings (a search, early stopping)
-            belongs in it
+        fit : an estimator, of which unfitted copies are fitted with seeds of their own; or a function ``fit(X, y)`` that returns a fitted
+            model, and receives ``seed`` and ``weights`` if it has parameters of these names. Include in it whatever chooses its settings
+            (a search, early stopping)
         y : targets; by default those of the Explainer
         n : how many refits; 15 are enough, 8 the least
         level : confidence level of the intervals
         about : ``"mean"``: standard deviation of the refits; ``"full"``: root mean square about the full-data answer, for learners that
             are smoother on half the rows; ``"auto"``: the second for forests
         groups : a column or one label per row: rows of one label stay together; by default the Explainer's `cluster`
-        time : a column or one value per row: rows are cut by it into `blocks` stretches, which stay together
+        time : a column or one value per row: rows are divided along it into `blocks` periods, which stay together
         processes : fit in this many processes; the learner must then be picklable
-        checkpoint : a folder to which every fitted model is pickled, to go on from after an interruption. It is unpickled from there:
+        checkpoint : a folder to which every fitted model is pickled, to resume from after an interruption. Unpickling runs code:
             name no folder that others can write to
 
         Returns
         -------
         `Refits`: an Explainer whose effects, changes, importances and interactions carry intervals of *this learner's expected curve
-        at this many rows*, and that has tests. Without `checkpoint`, fits that were done before Ctrl-C are remembered by this Explainer.
+        at this many rows*, and that has tests. Without `checkpoint`, this Explainer remembers the fits that were done before Ctrl-C.
 
         Notes
         -----
         The interval is the full-data curve ± t x SD of the refits' curves, each over the half that it has not seen. Only at one
-        half do the variances due to training rows, background rows and seeds all count once. Probabilities are done on the logit.
+        half do the variances due to training rows, background rows and seeds all count once. Probabilities are treated on the logit scale.
 
         Examples
         --------
@@ -820,25 +820,25 @@ class Explainer:
 
         Parameters
         ----------
-        path : where to write; without one, an object that a notebook shows in a frame, with ``.save(path)``
+        path : where to write; without it, an object is returned that a notebook shows in a frame and that has ``.save(path)``
         features : which features; all of the model's by default
         individual : put ICE curves of a sample of rows into the file. Without it the file contains averages,
             quantiles and counts only, and says so. Those are still values of the data: of each column with a card about 41
-            numbers as they are (grid points, quantiles, the smallest and the largest), and its levels, also one that a
-            single row holds. Use `release` for a page to publish
-        release : name no value that fewer than K rows hold, K being this number (at least 2). Grids, histograms and ALE stand at rounded numbers and
+            exact numbers (grid points, quantiles, the smallest and the largest), and its levels, also one that only a
+            single row has. Use `release` for a page to publish
+        release : show no value that fewer than K rows have, K being this number (at least 2). Grids, histograms and ALE are at rounded numbers and
             times between the K-th smallest and largest, or at values that K rows share; rarer levels are one point,
-            "n other levels"; groups, cells and means of fewer rows, bands with fewer rows beyond them, regions, and columns of which
-            nothing can be named (such as names) are left out. The curves at those points are as exact as ever. The file still holds the names of columns,
+            "n other levels"; groups, cells and means of fewer rows, bands with fewer rows beyond them, regions, and columns without
+            anything to show (such as people's names) are left out. The curves at those points are as exact as ever. The file still holds the names of columns,
             numbers of rows, shares of the data, scores, averages of predictions and hashes of the data. Not with
             `individual`, `live` or `audit`, which reveal single rows
         title : heading of the page
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
-        data_name : what the rows are, such as ``"test 2024"``; the page says it
+        data_name : what the rows are, such as ``"test 2024"``, for the text of the page
         static : no script: the same pictures as images, for mail and where scripts are not allowed
-        audit : a section for whoever validates the model: an `Audit`, a `Check`, a list of these, a mapping of what `audit` takes, or
+        audit : a section for whoever validates the model: an `Audit`, a `Check`, a list of these, a mapping of arguments for `audit`, or
             True. It records what was asked, hashes of model, data and expectations, versions, seed, limits and what was sampled
-        live : a live row: choose or type one in, drag any value, and its prediction and all its ICE curves follow, offline.
+        live : add a live row: choose or type one in, drag any value, and its prediction and all its ICE curves follow, offline.
             The file then holds the model itself and a few rows, and says so; for models that are read as trees
 
         Examples
@@ -855,7 +855,7 @@ class Explainer:
     def record(self, run_id: str | None = None) -> Record:
         """What identifies results: the run, the model and the rows. Tables carry it as columns: ``to_frame(record=...)``.
 
-        The run's id is made at the first call and stays the same; `run_id` is one of yours, such as that of a job.
+        The run's id is made at the first call and stays the same; `run_id` sets it to one of yours, such as a job's.
 
         Examples
         --------
@@ -886,14 +886,14 @@ class Explainer:
         state: dict[str, Any] | None = None,
         letters: bool = True,
     ) -> Any:
-        """The live explorer as a notebook's widget (``pip install "icefield[explore]"``): ask, drag, see, over all rows.
+        """The live explorer as a notebook widget (``pip install "icefield[explore]"``): brush rows, drag values, see all curves change.
 
         Parameters
         ----------
         beside : Explainers of other models on the same rows, by name, to switch to and to compare with
         title : heading of the page
-        rows : whether single rows may be shown: as at most 20,000 sampled points, and to ask what if
-        state : the widget's `state` of an earlier time, to go on from
+        rows : whether single rows may be shown: at most 20,000 sampled points, and the row of "What if"
+        state : an earlier `state` of the widget, to continue from
         letters : whether single letters are shortcuts while the explorer has the focus
 
         Examples
@@ -918,7 +918,7 @@ class Explainer:
     ) -> Any:
         """The live explorer in a browser (``pip install "icefield[serve]"``), until interrupted.
 
-        Prints the address, which holds a secret: whoever has it sees the data's summaries and, with `rows`, sampled rows. The
+        Prints the address, which contains a secret: whoever has it sees the data's summaries and, with `rows`, sampled rows. The
         environment variable ``ICEFIELD_TOKEN`` keeps the secret, and a `port` the rest of the address, over restarts.
 
         Parameters
@@ -972,7 +972,7 @@ class Explainer:
         cmap: Any = None,
         figsize: tuple[float, float] | None = None,
     ) -> Any:
-        """Small multiples on a shared axis: the features named, or the `top` that move predictions most.
+        """Small multiples on a shared axis: the features given, or the `top` features that move predictions most.
 
         `by` draws a curve per group, as `by` of the Explainer. The other options are those of `Effect.plot`, as far as
         curves of one feature have them.
@@ -1026,7 +1026,7 @@ class Explainer:
         from icefield.statistics.importance import curve_importance
 
         found.sort(key=lambda effect: -float(curve_importance(effect, weighted=True).mean()))
-        return found[:CARD_TOP], f"strongest first, by {rows:,} rows"
+        return found[:CARD_TOP], f"strongest first, from {rows:,} rows"
 
     def __dir__(self) -> list[str]:
         """What completion offers: the questions, pictures and the report."""

@@ -53,7 +53,7 @@ def effect_text(effect: Effect) -> str:
     if (ends := effect.interval) is not None:
         lines.append(
             f"  {ends.level:.0%} intervals of this learner's expected curve at {counted(ends.n_rows)} rows, from {ends.n_refits} refits on "
-            "halves; bias against the world is not covered"
+            "halves; bias against the truth is not covered"
         )
     if effect.individual is not None and effect.over == "rows":
         lines.append(f"  {counted(effect.individual.shape[1])} individual curves kept")

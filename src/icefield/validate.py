@@ -69,7 +69,7 @@ def old_word(old: str, new: str) -> None:
     frame, level = currentframe(), 1
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(f"`{old}` is `{new}` now; the old word goes with icefield 0.3.", DeprecationWarning, level)
+    warnings.warn(f"`{old}` is `{new}` now; icefield 0.3 drops the old name.", DeprecationWarning, level)
 
 
 def renamed(old: str, new: str) -> Callable[[Function], Function]:
@@ -270,20 +270,20 @@ def _refuse_keyword(method: str, known: Sequence[str], given: Mapping[str, Any])
     if here == "features" and "features" in known:
         hint = f'name them first: {method}("age")'
     elif here == "features":
-        hint = 'a question takes them: partial_dependence("age")'
+        hint = 'pass them to a method: partial_dependence("age")'
     elif name == "kind":
         hint = "ice() gives individual curves, partial_dependence() their average, ale() accumulated local effects"
     elif name in ("centered", "centred", "center", "centre"):
-        hint = "write .center() after the answer"
+        hint = "call .center() on the result"
     elif here in known:
         hint = f"write {here}=..."
     elif here is not None and method == "__init__":
-        hint = f'{here}= is one of the questions\': write partial_dependence("age", {here}=...)'
+        hint = f'{here}= belongs to the methods: write partial_dependence("age", {here}=...)'
     elif here is not None:
-        hint = f"{here}= is one of the Explainer's: write Explainer(model, X, {here}=...)"
+        hint = f"{here}= belongs to the Explainer: write Explainer(model, X, {here}=...)"
     else:
         hint = did_you_mean(name, [one for one in known if one != "self"])
-    raise InputTypeError.about(name, f"is no keyword of {called}", given[name], hint)
+    raise InputTypeError.about(name, f"is not a keyword of {called}", given[name], hint)
 
 
 def unknown_question(thing: Any, name: str) -> UnknownNameError | AttributeError:

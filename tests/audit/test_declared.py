@@ -72,7 +72,7 @@ def test_interaction_constraints_that_are_broken_are_found(X: pd.DataFrame, y: n
     free.interaction_cst = [[0, 1]]
     found = _audited(free, X)
     assert not found.ok
-    assert all("stand on one path" in text for text in found.failures)
+    assert all("are on one path" in text for text in found.failures)
 
 
 def test_constraints_of_several_classes_are_judged_on_margins(X: pd.DataFrame) -> None:

@@ -138,5 +138,5 @@ def test_what_cannot_be_fitted(line: Any, given: tuple[str, ...], words: str, ca
 def test_streams_have_no_refits(line: Any) -> None:
     Path("parts").mkdir()
     Path("rows.csv").rename("parts/rows.csv")
-    with pytest.raises(IcefieldError, match="refits need the rows together"):
+    with pytest.raises(IcefieldError, match="refits need all rows in memory"):
         asked("slope", line[0], "parts", "a", "--fit", "learners:unfitted", "--y", "y", "--row-by-row")

@@ -170,7 +170,7 @@ def test_what_cannot_be_read_is_asked_instead_with_the_reason(build: Any, reason
     assert effect.engine == "brute"
     assert effect.why.startswith("brute force, because ")
     assert reason in effect.why
-    with pytest.raises(EngineError, match="engine='trees' cannot answer for this model") as caught:
+    with pytest.raises(EngineError, match="engine='trees' cannot be used for this model") as caught:
         Explainer(model, X, engine="trees")
     assert reason in str(caught.value)
     assert "engine='auto'" in str(caught.value)

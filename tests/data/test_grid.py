@@ -89,7 +89,7 @@ def test_what_has_no_logarithm_is_placed_evenly_and_says_so():
     values = np.random.default_rng(0).normal(size=500)
     found, note = grid_values(Grid("log", points=9), column_of_array("x", values), 1)
     np.testing.assert_allclose(np.diff(found), np.diff(found)[0])
-    assert note == "points lie evenly instead of by factors, because its values reach 0 or below"
+    assert note == "points are evenly spaced, not by factors, because its values reach 0 or below"
     days = np.datetime64("2020-01-01") + np.arange(500)
     _, note = grid_values(Grid("log", points=9), column_of_array("day", days), 1)
     assert note.endswith("because its values are times")
@@ -123,7 +123,7 @@ def test_infinite_values_are_no_grid_points_but_may_be_given():
     data = column([1.0, np.inf, 2.0, -np.inf])
     assert points(None, data).tolist() == [1.0, 2.0]
     assert points([np.inf, 0.0], data).tolist() == [np.inf, 0.0]
-    with pytest.raises(InputError, match="no value to ask"):
+    with pytest.raises(InputError, match="no value to build a grid from"):
         points(None, column([np.inf, -np.inf]))
 
 
@@ -349,7 +349,7 @@ def test_specifications():
     ("grid", "error", "words"),
     [
         ("quantile", InputTypeError, r"Grid\('quantile'\)"),
-        ({"c": [1]}, InputError, "not asked for"),
+        ({"c": [1]}, InputError, "not one of the features"),
         ([1, 2, 3], InputError, "each of the 2 features"),
         (2.5, InputError, "each of the 2 features"),
     ],

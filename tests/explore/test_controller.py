@@ -305,7 +305,7 @@ def test_a_stream_says_which_rows_curves_and_filters_are_of(tmp_path):
         assert (about["n_rows"], about["sample_rows"]) == (24_000, 20_000)
         assert (
             about["note"]
-            == "Curves are of all 24,000 rows; filters are of a seeded sample of 20,000 of 24,000 rows."
+            == "Curves are of all 24,000 rows; filters use a seeded sample of 20,000 of 24,000 rows."
         )
         head, _ = client.part(
             "count", "rows", "filter", rule=[{"column": 0, "ge": 40}], feature=0, want=["curve"]

@@ -291,12 +291,12 @@ def test_no_rows_need_no_prediction(three):
         (lambda rows: np.zeros((len(rows), 2, 2)), r"an array of shape \(5, 2, 2\)"),
         (lambda rows: np.zeros((len(rows), 0)), r"an array without columns"),
         (lambda rows: 3.0, r"an array of shape \(\)"),
-        (lambda rows: None, r"None; wanted an array of numbers"),
-        (lambda rows: ["low"] * len(rows), r"'low' \(dtype <U3\); wanted numbers"),
+        (lambda rows: None, r"None; expected an array of numbers"),
+        (lambda rows: ["low"] * len(rows), r"'low' \(dtype <U3\); expected numbers"),
         (lambda rows: np.array(["low"] * len(rows), dtype=object), r"'low' \(dtype object\)"),
         (lambda rows: np.array([{}] * len(rows), dtype=object), r"\{\} \(dtype object\)"),
         (lambda rows: np.zeros(len(rows), dtype="M8[D]"), r"dtype datetime64"),
-        (lambda rows: np.zeros(len(rows), dtype=complex), r"complex numbers; wanted real"),
+        (lambda rows: np.zeros(len(rows), dtype=complex), r"complex numbers; expected real"),
     ],
 )
 def test_an_answer_that_is_no_prediction_is_described(answer, message):
@@ -307,7 +307,7 @@ def test_an_answer_that_is_no_prediction_is_described(answer, message):
 def test_a_model_that_changes_its_number_of_outputs_is_caught():
     table = table_of(FRAME)
     model = read_model(lambda rows: np.zeros((len(rows), 2 if len(rows) > 5 else 1)), table)
-    with pytest.raises(ModelError, match="gave 2 outputs after 1 at first"):
+    with pytest.raises(ModelError, match="returned 2 outputs, but 1 at first"):
         model.predict(table)
 
 

@@ -73,7 +73,7 @@ def test_kinds_of_the_other_dimension_are_refused(complains):
 
 
 def test_colours_and_maps_are_checked(complains):
-    with complains("colors", "no colour"):
+    with complains("colors", "not a colour"):
         build.numeric().plot(colors=["ultragreen"])
     with complains("cmap", "'viridis'"):
         build.surface().plot(cmap="viridiss")

@@ -346,7 +346,7 @@ def test_a_folder_knows_constants_and_arguments_of_functions(data, tmp_path):
         with pytest.raises(icefield.InputError, match="refits of another learner"):
             ex.refits(other, y, n=8, checkpoint=folder)
     (folder / "refit-03.pickle").write_bytes(b"junk")
-    with pytest.raises(icefield.InputError, match="no refit"):
+    with pytest.raises(icefield.InputError, match="not a refit"):
         icefield.Explainer(least_squares(X, y), X).refits(one, y, n=8, checkpoint=folder)
     with pytest.raises(icefield.InputError, match="is a file"):
         ex.refits(one, y, checkpoint=folder / "refits.json")
@@ -401,11 +401,11 @@ def test_interrupted_at_once_and_gone_on_with(data):
         ({"fit": 3}, "must be an estimator"),
         ({"n": 5}, "`n`"),
         ({"about": "median"}, "`about`"),
-        ({"y": None}, "what is the learner fitted to"),
+        ({"y": None}, "the targets that the learner is fitted to"),
         ({"groups": "who", "time": "who"}, "one or the other"),
         ({"groups": "sex"}, "at least 8"),
         ({"time": "sex"}, "have an order"),
-        ({"fit": lambda X, y: None}, "gave nothing back"),
+        ({"fit": lambda X, y: None}, "returned nothing"),
         ({"fit": lambda X, y: 1 / 0}, "could not fit 60 rows"),
     ],
 )

@@ -69,7 +69,7 @@ def test_shares_are_whole_percents_of_everything(rental_report: ReportPage) -> N
     (own,) = rental_report.models[0].shares.outputs
     assert own.alone + own.pairs + own.rest == 100
     assert own.pairs > 20  # the hour works one way on workdays, and the other on others
-    assert "Where features go together" in rental_report.models[0].shares.note
+    assert "Where features are correlated" in rental_report.models[0].shares.note
     rng = np.random.default_rng(0)
     for parts in rng.dirichlet([1, 1, 1], 200):
         assert sum(_whole_percent(parts.tolist())) == 100

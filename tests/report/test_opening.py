@@ -62,7 +62,7 @@ def test_advice_for_callers_is_not_on_the_page(frame):
     assert "scale=" not in text
     assert "rows=" not in text
     assert page.matrix.note.startswith(
-        "300 of 400 rows, sampled with the seed; an empty cell was not looked at"
+        "300 of 400 rows, sampled with the seed; an empty cell was not computed"
     )
 
 
@@ -77,7 +77,10 @@ def test_warnings_use_no_terms_before_they_are_explained(frame):
     ex = Explainer(plain_model, frame[["a", "b", "c"]])
     found = ex.summary()
     text = plain_cautions(found.readings["a"], found.effects["a"].support)
-    assert "combinations that do not occur in the data, all along the axis; it is associated with b" in text
+    assert (
+        "combinations that do not occur in the data, all along the axis; the feature is associated with b"
+        in text
+    )
     assert "PD" not in text
     assert plain_cautions(found.readings["c"], found.effects["c"].support) == ""
     crossing = Explainer(lambda r: r[:, 0] * np.sign(r[:, 1]), np.random.default_rng(0).normal(size=(300, 2)))
@@ -95,8 +98,8 @@ def test_two_values_are_compared_and_many_curves_fit_the_file():
         Explainer(lambda r: 2.0 * r["flag"].to_numpy() + r["x"].to_numpy(), X).study, individual=True
     )
     plain = {line.name: line.sides[0].text for line in page.plain}
-    assert plain["flag"].startswith("the average prediction is higher at True (")
-    assert " than at False (" in plain["flag"]
+    assert plain["flag"].startswith("the average prediction is higher for True (")
+    assert " than for False (" in plain["flag"]
     assert page.individual == 100
 
 

@@ -256,4 +256,4 @@ def test_the_shell_has_it_too(tmp_path: Path) -> None:
         main, ["report", str(tmp_path / "m.txt"), str(tmp_path / "d.csv"), "--release", "10", "-o", str(out)]
     )
     assert done.exit_code == 0, done.output
-    assert "fewer than 10 rows hold" in out.read_text(encoding="utf-8")
+    assert "fewer than 10 rows have" in out.read_text(encoding="utf-8")

@@ -111,7 +111,7 @@ def test_other_data_another_model_and_another_question_are_refused(
         cut_short(patched, 6)
         with pytest.raises(Killed):
             Explainer(model, folder, checkpoint=place).effects(grid=GRID)
-    with complains("checkpoint", "another question", str(place)):
+    with complains("checkpoint", "another request", str(place)):
         Explainer(model, folder, checkpoint=place).partial_dependence("x0", grid=[0.0, 1.0])
     with complains("checkpoint", "another model"):
         Explainer(booster(data, max_depth=2), folder, checkpoint=place).effects(grid=GRID)
@@ -142,7 +142,7 @@ def test_a_checkpoint_with_other_sums_is_refused(folder, model, tmp_path, compla
         other.flat[0] = 1.0 + 2.0 * np.nan_to_num(other.flat[0])
         with path.open("wb") as file:
             np.savez(file, **{**held, key: other})
-        with complains("checkpoint", "is no checkpoint that can be read"):
+        with complains("checkpoint", "is not a readable checkpoint"):
             Explainer(model, folder, checkpoint=path).partial_dependence("x0", grid=GRID["x0"])
 
 

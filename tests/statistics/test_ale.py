@@ -459,7 +459,7 @@ def test_values_the_trees_do_not_know_are_left_to_the_model(rng):
     found = explainer.ale("b", bins=5)
     assert found.engine == "brute"
     assert "brute force here, because column 'a'" in found.why
-    with pytest.raises(EngineError, match="engine='trees' cannot answer"):
+    with pytest.raises(EngineError, match="engine='trees' cannot be used"):
         Explainer(model, X, engine="trees").ale("b")
     np.testing.assert_array_equal(found.average, Explainer(model, X, engine="brute").ale("b", bins=5).average)
 

@@ -438,7 +438,7 @@ def test_rows_that_leave_the_data_are_counted():
 def test_what_a_causal_reading_assumes_names_what_is_outside_the_given():
     found = explainer("pipeline").change("x0", 0.0, 1.0, given=["x2"])
     assert "given x2" in found.notes[-1]
-    assert "holds k" in found.notes[-1]
+    assert "keeps k" in found.notes[-1]
     with pytest.raises(InputError, match="`given`"):
         explainer("pipeline").change("x0", 0.0, 1.0, given=["x0"])
 
@@ -458,8 +458,8 @@ def test_standard_errors_cover():
     [
         (("x0",), {}, "`end` is missing"),
         (("x0", 1.0), {}, "`end` is missing"),
-        (("x0", 1.0, 1.0), {}, "no row would move"),
-        (("x0", 1.0, 2.0), {"plus": 1}, "no start and end"),
+        (("x0", 1.0, 1.0), {}, "no row would change"),
+        (("x0", 1.0, 2.0), {"plus": 1}, "cannot be combined with start and end"),
         (("x0",), {"plus": 1, "times": 2}, "`times` cannot be given"),
         (("x0",), {"plus": 0}, "moves no row"),
         (("x0",), {"times": "2"}, "`times` must be a number"),
@@ -470,7 +470,7 @@ def test_standard_errors_cover():
         (
             ("x0", 0.0, 1.0),
             {"across": {"x0": (0, 1)}},
-            "`across` names a feature that moves already, got 'x0'",
+            "`across` names a feature that changes already, got 'x0'",
         ),
         (("x0", 0.0, 1.0), {"across": {"x2": 3}}, "pair of values"),
         (("x0", 0.0, 1.0), {"level": 95}, "`level`"),

@@ -146,7 +146,7 @@ def test_refits_that_differ_are_no_heterogeneity_of_rows(X):
 def test_what_has_no_band(X, complains):
     with complains("members", "at least two refits"):
         compare([linear(1.0, 0.0, X)]).partial_dependence("a").band()
-    with pytest.raises(TypeError, match="ask first"):
+    with pytest.raises(TypeError, match="compute them first"):
         compare([linear(1.0, 0.0, X), linear(2.0, 0.0, X)]).band()
     shifted = compare([linear(1.0, 0.0, X), linear(1.0, 0.0, X.assign(a=X["a"] + 9))])
     with pytest.raises(ValueError, match=r"different grid points.*bins=edges"):

@@ -363,7 +363,8 @@ def test_the_ledger_says_why_cuts_were_not_made():
     others = [line for line in lines if line.why_not]
     assert others
     assert all(
-        line.why_not.startswith("under the") or line.why_not == "the cuts that were made remove more together"
+        line.why_not.startswith("under the")
+        or line.why_not == "the splits that were made remove more together"
         for line in others
     )
 

@@ -785,4 +785,4 @@ def test_without_targets_nothing_is_said_of_what_the_data_supports():
     assert "supported" not in Explainer(model, X).summary().columns
     few = Explainer(model, X[:100], y=np.random.default_rng(0).normal(size=100) * 30)
     assert set(told(few).values()) <= {"unclear"}
-    assert "too few rows to tell whether in the data" in few.summary().readings["c"].sentence
+    assert "too few rows to check it in the data" in few.summary().readings["c"].sentence

@@ -60,7 +60,7 @@ def test_codes_get_no_ordinal_words(explainer):
     assert plain.partial_dependence("plan").reading.direction == "increasing"
     coded = Explainer(lambda X: X["plan"].to_numpy() * 1.0, frame()[["plan"]], units={"plan": "code"})
     assert coded.partial_dependence("plan").reading.direction == "none"
-    assert "highest at 3" in coded.partial_dependence("plan").reading.sentence
+    assert "highest for 3" in coded.partial_dependence("plan").reading.sentence
 
 
 def test_months_by_name_without_being_told():

@@ -2,7 +2,7 @@
 A feature on a log axis
 =======================
 
-Incomes, prices and populations span several powers of ten. ``Grid("log")`` places points by equal factors, so that the curve has
+Incomes, prices and populations span several powers of ten. ``Grid("log")`` spaces points by equal factors, so that the curve has
 as many for small values as for large ones, and its picture has a logarithmic axis.
 """
 

@@ -2,8 +2,8 @@
 Dates stay dates
 ================
 
-A column of dates is moved as dates: the model gets what it was given at fitting, and the axis shows days and months. Here
-the model is a plain function of a frame, which turns the date into features by itself.
+A column of dates stays a column of dates: the model gets the type it was fitted with, and the axis shows days and
+months. Here the model is a plain function of a frame, which derives features from the date by itself.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 Missing values have a point of their own
 ========================================
 
-Where a column has missing values, "missing" is one more value the model can be asked about. It stands apart, beyond the
-end of the axis, with its own bar for the number of rows.
+Where a column has missing values, "missing" is one more value that the model predicts for. It is drawn apart, beyond
+the end of the axis, with its own bar for the number of rows.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ import icefield
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 rng = np.random.default_rng(0)
-# Blood pressure is measured less often in patients who do better: being missing says something.
+# Blood pressure is measured less often in patients who do better: being missing is informative.
 X.loc[(y < 110) & (rng.random(len(X)) < 0.5), "bp"] = np.nan
 model = HistGradientBoostingRegressor(max_iter=60, random_state=0).fit(X, y)
 ex = icefield.Explainer(model, X)

@@ -1,8 +1,8 @@
 """
-A one-hot group moves as one
-============================
+A one-hot group is one feature
+==============================
 
-Dummy columns of one category cannot all be 1. Named as a group they are moved together, and the curve is that of the
+Dummy columns of one category cannot all be 1. Named as a group they are set together, and the curve is that of the
 category: every row is predicted as if it were from each port.
 """
 

@@ -2,8 +2,8 @@
 Levels that begin and end alike
 ===============================
 
-Long names are written by what tells them apart, and what they share is said once above. Words name the highest and the lowest
-level, so these are drawn however rare they are.
+Long names are written by what tells them apart, and what they share is said once above. Sentences name the highest
+and the lowest level, so these are drawn however rare they are.
 """
 
 import numpy as np

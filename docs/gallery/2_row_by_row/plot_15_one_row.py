@@ -2,8 +2,8 @@
 One row highlighted
 ===================
 
-Somebody asks about one case. Draw its curve among those of the others: where it stands, and how its prediction would
-move.
+Somebody asks about one case. Draw its curve among those of the others: where it lies, and how its prediction would
+change.
 """
 
 from sklearn.datasets import load_diabetes

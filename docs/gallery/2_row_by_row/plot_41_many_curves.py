@@ -2,7 +2,8 @@
 Five thousand curves
 ====================
 
-As many curves as can be told apart, a seeded sample of 300, over a shade of where all of them run. The picture says so.
+As many curves as can be told apart, a seeded sample of 300, over a shaded area that holds all of them.
+A note on the picture says so.
 """
 
 import numpy as np

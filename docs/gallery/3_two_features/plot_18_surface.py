@@ -3,7 +3,7 @@ Two features in three dimensions
 ================================
 
 Good for talks, where the shape matters more than the numbers. For reading values, take contours or cells; with
-``backend="plotly"`` it can be turned.
+``backend="plotly"`` it can be rotated.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 A ranking, and what an average misses
 =====================================
 
-Features by how far rows' predictions move with them. Features 1 and 2 act only through each other: their averages are flat and
-have no direction, which the small curves show on one scale, and yet predictions move with both.
+Features by how far rows' predictions move with them. Features 1 and 2 act only through each other: their averages
+are flat and have no direction, as the small curves (all on one scale) show, and yet predictions move with both.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ print(ranking)
 ranking.plot()
 
 # %%
-# Measures side by side, in the order of the first: how far predictions move, how much of that rows disagree about, and how
+# Measures side by side, in the order of the first: how far predictions move, how differently rows respond, and how
 # much worse the model predicts without the feature.
 
 # %%

@@ -3,7 +3,7 @@ Every pair in one pass
 ======================
 
 ``effects(order=2)`` computes the surfaces of all pairs together, for a tree model at little more than the cost of one.
-Here the two whose surfaces span the most.
+Here are the two pairs whose surfaces span the most.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 How sure is the curve, and how sure the number?
 ===============================================
 
-Two errors, and both are named on the picture. *This model's curve*: had the average been taken over other rows. *This
-learner's expected curve*: had other data been drawn, and the learner been fitted to them; here by 15 refits on random halves.
+Two errors, and the pictures name both. *This model's curve*: if the average had been taken over other rows. *This
+learner's expected curve*: if other data had been drawn and the learner fitted to them; here by 15 refits on random
+halves.
 A change from one value to another is one number, with the same two errors.
 """
 

@@ -2,7 +2,7 @@
 Two models side by side
 =======================
 
-The same question to two models, on one grid. Where they agree, the finding is probably the data's; where they
+The same question to two models, on one grid. Where they agree, the finding is probably in the data; where they
 differ, it is the model's.
 """
 

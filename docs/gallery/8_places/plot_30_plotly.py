@@ -3,7 +3,7 @@ Interactive pictures with plotly
 ================================
 
 ``backend="plotly"`` draws the same picture as a figure that can be hovered over, zoomed and switched. It needs no
-network: the page below uses a copy of the script that lies beside it.
+network: the page below uses a copy of the script stored beside it.
 """
 
 from sklearn.datasets import load_diabetes

@@ -250,7 +250,7 @@ def _check_numbers(found: Sequence[FeatureSteps]) -> None:
         for segments in one.segments:
             if not np.isfinite(segments[0].largest).all() or not np.isfinite(segments[0].sums).all():
                 raise ModelError(
-                    f"Predictions along {one.feature.label!r} are not all finite numbers: steps cannot be told. "
+                    f"Predictions along {one.feature.label!r} are not all finite numbers: steps cannot be compared. "
                     "Hint: leave such rows out, or audit scale='raw'."
                 )
 
@@ -637,7 +637,7 @@ class _Auditor:
             )
         if grids:
             names = ", ".join(str(one.feature.label) for one in grids[:8])
-            found.append(f"{names}: on {grids[0].method}, so that what lies between them was not looked at")
+            found.append(f"{names}: on {grids[0].method}, so steps between grid points were not checked")
         found += [f"{one.feature.label}: {one.method} were compared, not all" for one in some]
         if known.monotone or known.together:
             found.append(

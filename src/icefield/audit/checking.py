@@ -117,7 +117,7 @@ class Check(ResultTable):
         return _given(text, path)
 
     def to_html(self, path: str | Path | None = None) -> str | None:
-        """One page without scripts: what failed first, then everything."""
+        """One page without scripts: failures at the top, then everything."""
         order = {FAIL: 0, BORDERLINE: 1, PASS: 2}
         rows = "".join(
             f'<tr class="{one.result}"><td>{one.result}</td>'
@@ -152,7 +152,7 @@ class Check(ResultTable):
 def check(
     explainer: Any, expectations: Any = None, *, against: str | Path | None = None, seconds: float = 10.0
 ) -> Check:
-    """Hold a model to expectations, to a snapshot of an earlier model's effects, or to both.
+    """Check a model against expectations, a snapshot of an earlier model's effects, or both.
 
     Parameters
     ----------

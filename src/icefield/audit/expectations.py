@@ -155,7 +155,7 @@ def _check_keys(name: str, own: Mapping[str, Any]) -> None:
         raise wrong("order", problem, "keep one of them")
     if direction == "flat":
         if "top" in own:
-            raise wrong("top", "contradicts direction = 'flat': what does nothing moves nothing")
+            raise wrong("top", "contradicts direction = 'flat': a flat feature does not move predictions")
         if own.get("effect", [0, 0])[0] > 0:
             raise wrong("effect", "contradicts direction = 'flat'")
     if own.get("effect") and own.get("range") and own["effect"][0] > own["range"][1] - own["range"][0]:
@@ -402,11 +402,11 @@ def check_expectations(study: Study, given: Any, seconds: float = 10.0) -> Check
         raise InputError("There are no rows to check the model on. Hint: give X with at least one row.")
     scale = wanted.settings.get("scale")
     if scale is not None and scale != study.model.scale:
-        problem = f"are about scale {scale!r}, and the Explainer answers on {study.model.scale!r}"
+        problem = f"are about scale {scale!r}, and the Explainer is on {study.model.scale!r}"
         raise _wrong(problem, scale, f"write scale={scale!r}")
     target = wanted.settings.get("target")
     if target is not None and str(target) not in map(str, study.model.outputs):
-        problem = f"are about the output {target!r}, which is not asked for here"
+        problem = f"are about the output {target!r}, which this Explainer does not have"
         raise _wrong(problem, target, did_you_mean(target, study.model.outputs))
     rows = rows_about(study, wanted.rows)
     held = _Held(study, wanted, rows, seconds)
@@ -428,7 +428,7 @@ def draft(study: Study, features: Any = None, seconds: float = 10.0) -> str:
     asked = list(dict.fromkeys(found["feature"].tolist()))
     made = decisions(study, asked)
     lines = [
-        "# What this model is held to; drafted from what holds now. Delete what is an accident, keep what must stay true.",
+        "# Expectations for this model, drafted from how it behaves now. Delete what holds by accident, keep what must stay true.",
         "[model]", f'scale = "{study.model.scale}"',
     ]  # fmt: skip
     if len(study.model.outputs) > 1:

@@ -39,7 +39,7 @@ def flips_of(study: Study, asked: Any, threshold: float | None, worst: int, rows
     (values,), _ = study.rows.statistics.grids((feature,), Grid("distinct"), lambda one: np.empty(0))
     if feature.kind in ORDERED_KINDS and len(values) > FEW:
         raise InputError.about("flips", f"must name a column of categories or of at most {FEW} distinct numbers; this has {len(values)}", asked,
-                            "cut it into groups first, or ask for its curve with partial_dependence")  # fmt: skip
+                            "group its values first, or draw its curve with partial_dependence")  # fmt: skip
     axis = feature.axis(values, block.table)
     every = np.arange(block.n_rows)
     own_question = Question((), spread=False, rows=every, averaged=False)

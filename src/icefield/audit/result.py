@@ -142,7 +142,7 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(ResultTable):
-    """One row per feature and output (and group): how rows' curves step, and what holds for every possible input.
+    """One row per feature and output (and group): whether rows' curves rise or fall, and what holds for every possible input.
 
     Columns: ``feature``, ``output``, ``group`` (with `by`), ``scale`` (declared constraints of several classes are judged on the
     raw scale, in rows of their own), ``direction`` (``increasing``, ``decreasing`` or empty) and its
@@ -157,16 +157,16 @@ class Audit(ResultTable):
     ----------
     examples : given rows as counter-examples, the worst first
     jumps : for features without a direction, the row with the largest single step
-    missing_examples : the rows whose predictions change most where a value goes missing, or comes
-    everywhere : the questions about every possible input
+    missing_examples : the rows whose predictions change most when a value goes missing or appears
+    everywhere : the answers for every possible input
     levels : for categories, a mapping of (feature, output) to a mapping of level pairs (a, b) to
         (share of rows whose prediction at b is larger than at a, largest such difference)
     group_levels : the same by (feature, output, group)
-    flips : what changing one column alone does
+    flips : how predictions change when one column alone changes
     structure : which features can interact; None for models that are not read as trees
     broken_interactions : features found on one path although the declared constraints keep them apart
-    bounds : of the outputs
-    asked : the settings, for records
+    bounds : lowest and highest possible value of each output
+    asked : the arguments of the audit, for records
     """
 
     examples: tuple[CounterExample, ...] = ()
@@ -230,7 +230,7 @@ class Audit(ResultTable):
                 )
         for paths in self.broken_interactions:
             names = ", ".join(map(str, sorted(paths, key=str)))
-            found.append(f"{names} stand on one path against the declared constraints")
+            found.append(f"{names} are on one path, against the declared constraints")
         return tuple(found)
 
     @property

@@ -190,8 +190,8 @@ def _check_predictions(study: Study) -> None:
     if predicted is not None and not np.isfinite(predicted).all():
         row = int(np.flatnonzero(~np.isfinite(predicted).all(axis=1))[0])
         raise ModelError(
-            f"The model predicts {predicted[row].tolist()} for row {row}: steps between numbers that are none cannot be audited. "
-            "Hint: leave such rows out, or mend the model."
+            f"The model predicts {predicted[row].tolist()} for row {row}: steps between values that are not finite cannot be audited. "
+            "Hint: leave such rows out, or fix the model."
         )
 
 

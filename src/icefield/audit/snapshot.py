@@ -170,7 +170,7 @@ def compare(study: Study, against: str | Path) -> Check:
     note = (
         f"tolerance from refits: {TIMES:g} standard deviations of a difference between two fits ({TIMES_CURVE:g} for curves), at least {FLOOR:.0%} of the predictions' SD"
         if head["tolerance_from"] == "refits"
-        else f"tolerance stated, not learnt: {STATED:.0%} of the predictions' SD; give refits when the snapshot is written to learn it"
+        else f"tolerance assumed, not estimated: {STATED:.0%} of the predictions' SD; give refits when the snapshot is written to estimate it"
     )
     record = record_of(study) | {"against": str(against)}
     return Check.of(statements, f"Check against {against}", (note,), study.rows.head.library, record)
@@ -323,7 +323,7 @@ def _tolerances(study: Study, now: Mapping[str, Written], refits: Any, unit: flo
     ]
     if len(members) < 2:
         raise InputError.about(
-            "refits", "must be at least two to tell noise", len(members), f"write refits={MADE}"
+            "refits", "must be at least two to estimate noise", len(members), f"write refits={MADE}"
         )
     spread: dict[str, dict[str, tuple[float, int]]] = {}
     for name, written in now.items():
@@ -370,7 +370,7 @@ def _made(study: Study, number_of: int) -> Iterator[Any]:
     block, model = study.sample, study.model
     if number_of < 2:
         raise InputError.about(
-            "refits", "must be at least 2 to tell noise", number_of, f"write refits={MADE}"
+            "refits", "must be at least 2 to estimate noise", number_of, f"write refits={MADE}"
         )
     if block.y is None:
         raise InputError.about("refits", "are made from observed targets, which the Explainer was not given", number_of,

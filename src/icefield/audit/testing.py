@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def assert_expectations(
     explainer: Any, expectations: Any = None, *, against: Any = None, seconds: float = 10.0
 ) -> Check:
-    """`icefield.check` as an assertion: what failed, with the rows that show it, is the message.
+    """`icefield.check` as an assertion, whose message names what failed, with the rows that show it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def expectation_cases(found: Check) -> list[Any]:
 
     Parameters
     ----------
-    found : what `icefield.check` gave
+    found : what `icefield.check` returned
     """
     import pytest
 

@@ -24,8 +24,8 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option("--scale", type=click.Choice(["response", "raw"]), default="response", show_default=True,
                  help="Predictions, or the margin before the link function."),
     click.option("--missing", multiple=True, metavar="TEXT",
-                 help="A text in DATA that stands for a missing value; repeat for more. An empty cell always does. "
-                 f"Without this option, so do {', '.join(NO_NUMBER)} in columns of numbers only."),
+                 help="Text in DATA that marks a missing value; repeat for more. Empty cells are always missing. "
+                 f"Without this option, so are {', '.join(NO_NUMBER)}, in columns of numbers only."),
     click.option("--weights", metavar="COLUMN", help="Column of row weights."),
     click.option("--cluster", metavar="COLUMN", help="Rows with the same value of this column count as one observation in standard errors."),
     click.option("--y", "y", metavar="COLUMN", help="Column of observed targets."),
@@ -48,9 +48,9 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option("--threads", type=click.IntRange(min=1), help="How many threads."),
     click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random samples."),
     click.option("--allow-pickle", is_flag=True, help="Load pickle and joblib files. They can run any code."),
-    click.option("--trust", multiple=True, metavar="TYPE", help="A further type a skops file may hold."),
+    click.option("--trust", multiple=True, metavar="TYPE", help="Another type that a skops file may contain."),
     click.option("-q", "--quiet", is_flag=True, help="Print results and errors only."),
-    click.option("-v", "--verbose", is_flag=True, help="Say which engine answered and why."),
+    click.option("-v", "--verbose", is_flag=True, help="Say which engine was used and why."),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 ]  # fmt: skip
 

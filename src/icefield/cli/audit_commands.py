@@ -104,7 +104,7 @@ def audit(
 @SECONDS
 @output_option("Where to write; - is stdout.", default="-")
 def expect(explainer: Any, features: tuple[str, ...], seconds: float, output: str, quiet: bool) -> None:
-    """Draft a file of expectations from what holds now.
+    """Draft a file of expectations from how the model behaves now.
 
     \b
     Example:
@@ -143,7 +143,7 @@ def check(
     html: str | None,
     quiet: bool,
 ) -> None:
-    """Hold a model to expectations, to the effects of an earlier model, or to both.
+    """Check a model against expectations, the effects of an earlier model, or both.
 
     \b
     Examples:

@@ -101,8 +101,8 @@ def main() -> None:
       cat data.csv | icefield importance model.cbm - --csv
 
     \b
-    Exit codes: 0 done, 1 the request cannot be done, 2 wrong usage, 3 a bug, 4 an audit or a check found what does not
-    hold, 5 an audit left something undecided, 130 interrupted.
+    Exit codes: 0 done, 1 the request cannot be done, 2 wrong usage, 3 a bug, 4 a requirement of an audit or a check
+    does not hold, 5 an audit left one undecided, 130 interrupted.
     Completion in bash: eval "$(_ICEFIELD_COMPLETE=bash_source icefield)"; zsh and fish likewise.
     """
 
@@ -379,7 +379,7 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 )
 @click.option(
     "--release", type=int, metavar="K",
-    help="For publishing: name no value that fewer than K rows hold; numbers are rounded, rare levels joined.",
+    help="For publishing: show no value that fewer than K rows have; numbers are rounded, rare levels merged.",
 )  # fmt: skip
 @click.option("--title", help="Heading of the page.")
 @FEATURES
@@ -412,7 +412,7 @@ def report(
     "--host", default="127.0.0.1", show_default=True, help="Where to listen; this machine only by default."
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes any that is free."
+    "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes any free port."
 )
 @click.option("--title", help="Heading of the page.")
 @click.option("--no-rows", is_flag=True, help="Show averages only: no single rows, no what-if.")
@@ -422,7 +422,7 @@ def serve(
 ) -> None:
     """The live explorer in a browser: brush rows, drag values, see the curves change.
 
-    Its address holds a secret, a new one each time; the variable ICEFIELD_TOKEN keeps one, with --port, over restarts.
+    Its address contains a secret, new at each start; with --port and the variable ICEFIELD_TOKEN it survives restarts.
 
     \b
     Example:
@@ -439,7 +439,7 @@ def serve(
 @click.option(
     "--serve", "served", is_flag=True, help="Open the live explorer on the model instead of a report."
 )
-@click.option("--timings", is_flag=True, help="Also time every kind of answer beside one predict.")
+@click.option("--timings", is_flag=True, help="Also time every kind of result, relative to one predict.")
 @output_option("Folder for the report.", folder=True, default="demo_output")
 @click.option("--debug", is_flag=True, hidden=True)
 def demo(small: bool, served: bool, timings: bool, output: str, debug: bool) -> None:

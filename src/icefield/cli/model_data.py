@@ -62,7 +62,7 @@ def columns_for(
         if 0 < too_many < len(others):
             problem = (
                 f"has {len(names)} columns, and the model, which does not know their names, takes {width}: "
-                f"which of {' and '.join(sorted(map(repr, others)))} it was fitted on cannot be told"
+                f"which of {' and '.join(sorted(map(repr, others)))} it was fitted on cannot be determined"
             )
             raise LoadError.about("DATA", problem, hint="drop the other columns from the data")
         if too_many >= len(others):

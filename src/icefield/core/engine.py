@@ -291,7 +291,7 @@ def _no_engine(asked: EngineChoice, background: Background, reason: str) -> Engi
             f"background='training' needs a model read as trees: {reason}. Hint: write background='data'."
         )
     return EngineError.saying(
-        f"engine={asked!r} cannot answer for this model: {reason}.", "engine='auto' uses brute force here"
+        f"engine={asked!r} cannot be used for this model: {reason}.", "engine='auto' uses brute force here"
     )
 
 

@@ -13,7 +13,7 @@ from icefield.forest.portable import portable
 from icefield.forest.raw_columns import on_raw_columns
 from icefield.models.tree_reading import tree_scale
 
-INSTEAD = "use ex.serve(), which asks the model itself"
+INSTEAD = "use ex.serve(), which calls the model itself"
 
 
 def portable_model(study: Study) -> dict[str, Any]:

@@ -147,7 +147,7 @@ class Column:
         if self.kind == "categorical" or self.kind == "other":
             raise InputTypeError(
                 f"Column {self.name!r} holds categories, which have no numeric value. "
-                "Hint: ask for a numeric column."
+                "Hint: use a numeric column."
             )
         if self.kind in TIME_KINDS:
             out = self.values.astype(np.int64).astype(np.float64)

@@ -105,7 +105,7 @@ def feature_column(feature: Feature, table: Table) -> Column:
     if (count > 1).any():
         row = int(np.flatnonzero(count > 1)[0])
         raise InputError.about("features", f"lists columns of the group {label!r} that are set together in row {row}", list(names),
-                               "a one-hot group has at most one 1 a row")  # fmt: skip
+                               "a one-hot group has at most one 1 per row")  # fmt: skip
     codes = np.where(count == 1, hot.argmax(axis=1), len(names)).astype(np.int64)
     levels = object_array([*feature.levels, NO_LEVEL] if (count == 0).any() else list(feature.levels))
     return Column(label, "categorical", levels[codes], np.zeros(len(codes), dtype=bool), codes, levels)

@@ -132,7 +132,7 @@ def _table_of_fields(data: Array, parameter: str) -> Table:
                                f"an array of shape {data.shape}", "write X.ravel()")  # fmt: skip
     for name in data.dtype.names or ():
         if data[name].ndim != 1 or data[name].dtype.names:
-            raise InputError.about(parameter, f"must hold one value a row in the field {name!r}", str(data.dtype[name]),
+            raise InputError.about(parameter, f"must hold one value per row in the field {name!r}", str(data.dtype[name]),
                                    "make its parts fields of their own")  # fmt: skip
     columns = {name: plain_array(data[name]) for name in data.dtype.names or ()}
     from icefield.data.new_frames import frame_of

@@ -45,7 +45,7 @@ class Grid:
 
     Parameters
     ----------
-    kind : ``"uniform"`` (evenly spaced), ``"log"`` (each by the same factor above the last), ``"quantile"`` (evenly many rows between points),
+    kind : ``"uniform"`` (evenly spaced), ``"log"`` (each by the same factor above the last), ``"quantile"`` (equally many rows between points),
         ``"distinct"`` (the values that occur), ``"thresholds"`` (where a tree model itself changes), ``"auto"`` (what ``grid=None`` means:
         of one feature the data's quantiles from end to end, values next to evenly spaced ones, and of a tree model points beside the
         thresholds at which it moves most; of several, evenly spaced points)
@@ -53,8 +53,8 @@ class Grid:
         no limit for ``distinct`` and ``thresholds``)
     trim : the quantiles between which ``uniform``, ``log`` and ``quantile`` points lie
     missing : ``"show"`` adds a missing point, last, when the data has missing values; ``"hide"`` never
-    exact : for rows that are streamed, look for exact quantiles in another pass instead of taking those of a sketch;
-        of rows in memory they always are
+    exact : for streamed rows, find exact quantiles in another pass instead of estimating them from a sketch;
+        in memory they are always exact
 
     Examples
     --------
@@ -142,7 +142,7 @@ def specifications(grid: Any, features: Sequence[Any]) -> list[Any]:
     if isinstance(grid, Mapping):
         unknown = [name for name in grid if name not in features]
         if unknown:
-            raise InputError.about("grid", "names a feature that was not asked for", unknown[0], did_you_mean(unknown[0], features))  # fmt: skip
+            raise InputError.about("grid", "names a feature that is not one of the features", unknown[0], did_you_mean(unknown[0], features))  # fmt: skip
         return [grid.get(name) for name in features]
     if count == 1:
         return [_only_entry(grid)]
@@ -251,7 +251,7 @@ def grid_points(
         values = with_missing_last(values)
     if len(values) == 0:
         raise InputError.saying(
-            f"Column {column.name!r} has no value to ask the model at: it is empty, missing or infinite in every row.",
+            f"Column {column.name!r} has no value to build a grid from: it is empty, missing or infinite in every row.",
             "pass the values with grid=[...]",
         )
     return Points(values, note, spaced and column.kind in NUMERIC_KINDS)
@@ -315,7 +315,7 @@ def _ordered_points(
     else:
         if plan.kind == "log":
             why = "its values reach 0 or below" if column.kind in NUMERIC_KINDS else "its values are times"
-            said = f"points lie evenly instead of by factors, because {why}"
+            said = f"points are evenly spaced, not by factors, because {why}"
             note = f"{note}; {said}" if note else said
         values = _evenly(low, high, points, column.kind, present.dtype)
     if column.decimals is not None:

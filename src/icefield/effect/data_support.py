@@ -27,8 +27,8 @@ class Support:
     share : per grid point, the share of rows that still look like the data when moved there
     low : per grid point, whether that share is too small to trust the curve; pictures shade these
     details : thresholds used and further numbers
-    outside : share of all moved rows outside the data, along the axis (levels count alike, but for rare ones; the
-        outermost 5 % of the data count for no more than they are)
+    outside : share of all moved rows outside the data, along the axis (levels count alike, except rare ones; the
+        outermost 5 % of the data count for their share only)
     correlation : multiple correlation of the (first) feature with the other columns, 0 to 1
     related : the other columns most associated with it, with the association (0 to 1)
     disagreement : per output, distance of PD and ALE relative to the larger one's spread, or None

@@ -112,7 +112,7 @@ class Drawable(ABC):
         cmap: Any = None,
         figsize: tuple[float, float] | None = None,
     ) -> Any:
-        """Draw it. Wherever a choice may be ``"none"``, None means the same.
+        """Draw a picture. Where an option takes ``"none"``, None means the same.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Drawable(ABC):
         center : True, ``"mean"`` or a value of the feature: draw the change from there
         derivative : draw the slope
         band : ``"interval"`` (of a learner's expected curve, from `Explainer.refits`: at each point and, lighter, for the whole
-            curve; drawn by default where it is there), ``"simultaneous"`` (the latter alone), ``"centered"`` (± 1 standard deviation of the rows' curves, each around its own mean:
+            curve; drawn by default where available), ``"simultaneous"`` (the latter alone), ``"centered"`` (± 1 standard deviation of the rows' curves, each around its own mean:
             how differently rows respond; drawn by default where it was computed), ``"std"`` (of the curves as they
             are), ``"quantiles"`` (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
         data : where the data is: ``"histogram"``, ``"rug"``, ``"deciles"``, None; for two
@@ -133,12 +133,12 @@ class Drawable(ABC):
         color_by : a column whose values colour the individual curves
         highlight : rows to emphasise: positions in X, values of a column that names rows, or a
             mapping of label -> position
-        mask : where two features have no data: ``"hull"``, ``"density"``, ``"support"`` or None
+        mask : what hides the parts of a surface without data: ``"hull"``, ``"density"``, ``"support"`` or None
         interaction : draw the surface minus both one-way curves; True takes these from the surface's own
             margins, or pass the two one-way Effects
         sort : order of levels: ``"level"`` (the data's own), ``"value"`` (the effect), ``"count"`` (rows) or ``"name"``; by
             default by the effect where there are more than 12 levels without an order of their own
-        top : draw at most this many levels, the most frequent ones, and the rest as one
+        top : draw at most this many levels, and the rest as one point
         outputs : which outputs (names), all by default
         layout : several outputs, groups or models in one panel (``"overlay"``) or ``"side"`` by side
         share_y : whether panels side by side share their y axis

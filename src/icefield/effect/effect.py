@@ -50,8 +50,8 @@ class Effect(PartFields, Drawable):
         std, se : standard deviation of the curves and Monte Carlo standard error of `average`, or None
         quantiles : mapping of probability -> array of shape ``(outputs, *grid)``, or None
         centered_std : standard deviation of the curves, each minus its own mean over the data, or None: how
-            differently rows respond, whatever their predictions are otherwise. Of one feature, over all rows up
-            to 1,000 and over so many seeded ones beyond; not of groups
+            differently rows respond, whatever their predictions are otherwise. For one feature, from all rows up
+            to 1,000 and from a seeded sample of 1,000 beyond; not for groups
         interval : intervals of this learner's expected curve (`LearnerInterval`), from `Explainer.refits`
     kept : the curves of single rows, None where none were kept:
         individual : the curves, shape ``(outputs, rows, *grid)``, or None
@@ -72,13 +72,13 @@ class Effect(PartFields, Drawable):
         over : what `average` and its spread are taken over: ``"rows"``, or ``"refits"`` of one model
             (see `icefield.compare`), which `n_rows`, `individual` and `rows` then count and number
         others : the model's columns that stay as they are; None where it is not known
-        library : the frame library of the data, which tables are given in
+        library : the frame library of the data, in which tables are returned
         naming : what features, their values and the target are called
 
     Notes
     -----
     A part's fields are the effect's too: ``effect.std`` is ``effect.spread.std``. Likewise an Effect is built, or
-    changed by `dataclasses.replace`, from parts, from their fields by name, or from both, of which the name wins.
+    changed by `dataclasses.replace`, from parts, from their fields by name, or from both; then the name wins.
     """
 
     kind: str
@@ -209,7 +209,7 @@ class Effect(PartFields, Drawable):
         return views.derivative(self, along)
 
     def averages_only(self) -> Effect:
-        """The same without the curves of single rows: what was ICE is then the PD it averages to."""
+        """The effect without the curves of single rows: ICE becomes the PD it averages to."""
         return replace(self, kind="pd" if self.kind == "ice" else self.kind, kept=None)
 
     # --- taking it elsewhere -------------------------------------------------------------------

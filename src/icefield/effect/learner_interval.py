@@ -31,7 +31,7 @@ class LearnerInterval:
     ----------
     low, high : ends at each grid point by itself
     band_low, band_high : ends of the band that holds the whole curve at once
-    std_error : what one more draw of rows, and fit, would move the curve by; of probabilities, on the logit
+    std_error : how far the curve would move with another draw of rows and another fit; for probabilities, on the logit scale
     curves : the refits' curves, each over the rows that it has not seen, ``(outputs, refits, *grid)``
     level : of both
     about : ``"mean"``: standard deviation of the refits' curves; ``"full"``: root mean square about the full-data curve

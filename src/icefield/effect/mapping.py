@@ -9,7 +9,7 @@ from icefield.typing import AxisScale, Backend, BandShown, DataShown, Layout, Le
 
 
 class Effects(dict[Any, Any]):
-    """A plain dict of feature, or pair of features, to `Effect`, in the order asked for.
+    """A plain dict of feature, or pair of features, to `Effect`, in the order requested.
 
     It is printed as one line a feature, shown as a small table with sparklines in a notebook, and drawn as small multiples.
     """
@@ -35,9 +35,9 @@ class Effects(dict[Any, Any]):
         cmap: Any = None,
         figsize: tuple[float, float] | None = None,
     ) -> Any:
-        """Small multiples, one panel for each effect in the mapping's order; of one feature each.
+        """Small multiples, one panel for each effect of one feature, in the mapping's order.
 
-        `top` draws the first so many. The other options are those of `Effect.plot`, as far as curves of one feature have them.
+        `top` draws only the first `top` of them. The other options are those of `Effect.plot`, as far as curves of one feature have them.
         """
 
     def _drawn(self, top: int | None = None, **options: Any) -> Any:

@@ -17,15 +17,15 @@ class Record:
 
     Attributes
     ----------
-    run_id : one for all answers of an Explainer, or what you gave
+    run_id : one for all results of an Explainer, or the one you gave
     model_hash : of the model's class, outputs and predictions for up to 1,000 of the rows (of a stream, of its first): the same
         model on the same rows has the same one
     data_version : of rows in memory, a hash of the values of the model's columns; of files, of their names, sizes and times; of a
         Delta or Iceberg table, its version or snapshot
     model, data : the model and the rows in words
     n_features : how many columns the model takes
-    scale, background, seed : the choices that hold for every answer
-    icefield : the version that answered
+    scale, background, seed : the choices that hold for every result
+    icefield : the version that computed them
     """
 
     run_id: str

@@ -84,7 +84,7 @@ class ExplorerServer:
 
         if not isinstance(host, str) or not host:
             raise InputTypeError.about(
-                "host", "must be an address to listen at", host, 'write host="127.0.0.1"'
+                "host", "must be an address to listen on", host, 'write host="127.0.0.1"'
             )
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
             raise InputError.about(
@@ -101,7 +101,7 @@ class ExplorerServer:
         except OSError as error:
             self._socket.close()
             raise InputError.about(
-                "port", f"cannot be listened at: {error.strerror or error}", port, "write port=0"
+                "port", f"cannot be listened on: {error.strerror or error}", port, "write port=0"
             ) from error
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(

@@ -55,7 +55,7 @@ def self_check(
         magnitude = np.abs(values).sum(axis=1).max(axis=1) + np.abs(tree_model.forest.base).max(initial=0.0)
         allowed = tree_model.tolerance * (magnitude[:, None] + 1.0) * (1.0 + np.abs(expected))
     if not (np.isfinite(allowed).all() and np.isfinite(found).all()):
-        return "its predictions are not all finite, so that nothing tells whether the trees were read right"
+        return "its predictions are not all finite, so that the trees as read cannot be checked"
     with np.errstate(invalid="ignore"):
         agrees = (np.abs(found - expected) <= allowed) | (found == expected)
     if agrees.all():

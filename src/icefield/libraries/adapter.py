@@ -165,7 +165,7 @@ def _objects_as_numbers(matrix: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _no_prediction(received: str, wanted: str) -> ModelError:
-    problem = f"answered with something that is no prediction: {received}; wanted {wanted}"
+    problem = f"returned something that is not a prediction: {received}; expected {wanted}"
     hint = "pass a function that returns an array of shape (rows,) or (rows, outputs)"
     return ModelError.about("model", problem, hint=hint)
 

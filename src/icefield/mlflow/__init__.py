@@ -1,6 +1,6 @@
 """A model's effects in an MLflow run: the report, tables with their record, and the summary as metrics.
 
-`log` puts what an Explainer knows into a run; `icefield.mlflow.evaluator` is what ``mlflow.models.evaluate(...,
+`log` writes what an Explainer finds about a model to a run; `icefield.mlflow.evaluator` is what ``mlflow.models.evaluate(...,
 evaluators="icefield")`` calls.
 """
 
@@ -47,11 +47,11 @@ def log(
     features : which features; all by default
     report : also the report, as ``report.html``
     effects : also every feature's curve, as ``effects.parquet``
-    folder : where artifacts lie in the run, and what names of metrics and tags begin with
+    folder : where artifacts are stored in the run; names of metrics and tags begin with it too
 
     Returns
     -------
-    The metrics that were logged: of every feature its movement, strength, heterogeneity and the share of
+    The metrics that were logged: for every feature its movement, strength, heterogeneity and the share of
     predictions outside the data, such as ``icefield.age.movement``.
 
     Notes

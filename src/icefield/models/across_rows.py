@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 TRIED_ROWS = 16
 SEARCHED_ROWS = 4_096  # among which rows with missing values are looked for
 NOT_KNOWN = (
-    "the model is not known to predict row by row, so every grid point is asked in one call with all rows "
-    "(row_by_row=True says that it does)"
+    "the model is not known to predict row by row, so every grid point is one call with all rows "
+    "(row_by_row=True declares that it does)"
 )
 GIVEN_WORD = "row_by_row=True: each row is taken to be predicted by itself"
 CONTRADICTED = (
     "the model looks across rows, though row_by_row=True was given: what it predicts for one depends on the others "
-    "in the call, so every grid point is asked in one call with all of them"
+    "in the call, so every grid point is one call with all of them"
 )
 
 

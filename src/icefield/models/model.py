@@ -116,8 +116,8 @@ class Model:
         """The chosen outputs of the model's answer, once it is one number per row and output."""
         matrix = as_matrix(self._quietly(answer or self.answer, rows), n_rows)
         if matrix.shape[1] != len(self.all_outputs):
-            problem = f"gave {matrix.shape[1]} outputs after {len(self.all_outputs)} at first"
-            hint = "a model must answer with the same columns whatever rows it gets"
+            problem = f"returned {matrix.shape[1]} outputs, but {len(self.all_outputs)} at first"
+            hint = "a model must return the same outputs for any rows"
             raise ModelError.about("model", problem, hint=hint)
         if self.selected == tuple(range(matrix.shape[1])):
             return matrix
@@ -336,7 +336,7 @@ def _adapted(model: Any, scale: str) -> Adapter:
     except IcefieldError:
         raise
     except Exception as error:
-        hint = "check that it is fitted, and that its file is whole"
+        hint = "check that it is fitted, and that its file is complete"
         problem = f"cannot be read ({one_line(error)})"
         raise ModelError.about("model", problem, type_name(model), hint) from error
 

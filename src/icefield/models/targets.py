@@ -44,7 +44,7 @@ def _position(target: Any, outputs: Outputs) -> int:
     if isinstance(target, (int, np.integer)) and not isinstance(target, (bool, np.bool_)):
         if 0 <= target < len(outputs.names):
             return int(target)
-        problem = f"is no label, and the positions go from 0 to {len(outputs.names) - 1}"
+        problem = f"is not a label, and positions go from 0 to {len(outputs.names) - 1}"
         raise InputError.about("target", problem, target, f"choose from {brief(outputs.names)}")
     problem = "names an output the model does not have"
     raise InputError.about("target", problem, target, _meant(target, outputs.names))

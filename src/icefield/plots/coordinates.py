@@ -65,7 +65,7 @@ class Coordinates:
         """Whether the axis is logarithmic: on request, or because that is how all grids are spaced."""
         possible = self.axis_kind in ("number", "integer") and self.low > 0 and self.high > self.low
         if scale == "log" and not possible:
-            raise InputError.about("x_scale", f"can be 'log' for numbers above 0 only, which {self.feature!r} does not have alone", scale,
+            raise InputError.about("x_scale", f"can be 'log' only where all values are above 0, and not all of {self.feature!r} are", scale,
                                 'write x_scale="linear"')  # fmt: skip
         return possible and (scale == "log" or (scale == "auto" and all(map(spaced_by_factors, grids))))
 

@@ -109,7 +109,7 @@ class Theme:
             return mpl.colormaps[chosen]
         except (KeyError, TypeError) as error:
             raise InputError.about(
-                "cmap", "is no colour map matplotlib knows", chosen, did_you_mean(chosen, mpl.colormaps)
+                "cmap", "is not a colour map of matplotlib", chosen, did_you_mean(chosen, mpl.colormaps)
             ) from error
 
     def norm(self, scale: ColourScale) -> Normalize:
@@ -120,7 +120,7 @@ def _palette(options: Options, dark: bool) -> list[Any]:
     if options.palette is not None:
         for colour in options.palette:
             if not mpl.colors.is_color_like(colour):
-                raise InputError.about("colors", "holds something that is no colour", colour)
+                raise InputError.about("colors", "holds something that is not a colour", colour)
         return options.palette
     cycle = mpl.rcParams["axes.prop_cycle"].by_key().get("color")
     default = mpl.rcParamsDefault["axes.prop_cycle"].by_key().get("color")

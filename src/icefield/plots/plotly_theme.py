@@ -72,7 +72,7 @@ class Theme:
             return [[float(at), colour] for at, colour in plotly.colors.get_colorscale(chosen)]
         except (ValueError, plotly.exceptions.PlotlyError) as error:
             raise InputError.about(
-                "cmap", "is no colour map plotly knows", chosen, "write cmap='viridis' or 'cividis'"
+                "cmap", "is not a colour map of plotly", chosen, "write cmap='viridis' or 'cividis'"
             ) from error
 
     def sampled(self, scale: ColourScale, share: float) -> str:

@@ -99,7 +99,7 @@ def _importance_columns(table: Any, values: Sequence[str]) -> tuple[list[Any], l
     """Features, their outputs, and the numbers of each value."""
     if isinstance(table, Mapping):
         if len(values) > 1:
-            raise InputError.about("value", "must be one where a mapping is drawn", list(values))
+            raise InputError.about("value", "must be a single name where a mapping is drawn", list(values))
         return list(table), [None] * len(table), [np.array([float(v) for v in table.values()])]
     columns = getattr(table, "columns", None)
     if not isinstance(columns, Mapping) or "feature" not in columns:

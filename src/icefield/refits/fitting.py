@@ -134,7 +134,7 @@ def _fit_function(fit: Callable[..., Any], X: Any, y: NDArray[Any], weights: Flo
         given[named[0]] = weights
     model = fit(X, y, **given)
     if model is None:
-        raise InputTypeError.about("fit", "gave nothing back", None, "return the fitted model")
+        raise InputTypeError.about("fit", "returned nothing", None, "return the fitted model")
     return model
 
 
@@ -227,7 +227,7 @@ class _Crew:
                 self._done.put((number, model, None))
         except ProcessEnded as error:
             ended = ModelError.about(
-                "fit", "ended its process", hint="is there memory for several fits at once?"
+                "fit", "ended its process", hint="check that memory suffices for several fits at once"
             )
             ended.__cause__ = error
             self._done.put((-1, None, ended))
@@ -269,7 +269,7 @@ class _FittedModels:
             try:
                 found[int(file.stem.rpartition("-")[2])] = pickle.loads(file.read_bytes())
             except Exception as error:
-                raise InputError.about("checkpoint", f"holds a file that is no refit ({one_line(error)})", str(file), "remove it") from error  # fmt: skip
+                raise InputError.about("checkpoint", f"holds a file that is not a refit ({one_line(error)})", str(file), "remove it") from error  # fmt: skip
         return found
 
     def write(self, number: int, model: Any) -> None:

@@ -15,7 +15,7 @@ from icefield.data.groups import clusters_of, column_of
 from icefield.errors import InputError, InputTypeError
 from icefield.typing import Positions
 
-LEAST_UNITS = 8  # groups, or blocks, of which halves are drawn
+LEAST_UNITS = 8  # groups, or blocks, since halves are drawn from them
 TRIES = 100  # for halves that hold every class
 
 
@@ -47,8 +47,8 @@ def halves(
             if classes is None or len(np.unique(classes[fitted])) == wanted:
                 break
         else:
-            raise InputError.about("y", "has a class of so few rows that halves do not hold it", f"{wanted} classes",
-                                "leave out the rows of rare classes, or join these")  # fmt: skip
+            raise InputError.about("y", "has a class of so few rows that a half may lack it", f"{wanted} classes",
+                                "leave out the rows of rare classes, or merge these classes")  # fmt: skip
         yield np.flatnonzero(fitted), np.flatnonzero(~fitted), int(rng.integers(2**31 - 1))
 
 
@@ -85,7 +85,7 @@ def whole_units(block: Block, groups: Any, time: Any, blocks: int) -> tuple[Posi
         return None, "rows"
     found = int(units.max()) + 1
     if found < LEAST_UNITS:
-        raise InputError.about("groups" if time is None else "blocks", f"must be at least {LEAST_UNITS}, of which halves are drawn",
+        raise InputError.about("groups" if time is None else "blocks", f"must be at least {LEAST_UNITS}, since halves are drawn from them",
                             counted(found), "leave it out where rows are independent")  # fmt: skip
     return units, said
 

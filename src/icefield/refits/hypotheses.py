@@ -76,7 +76,7 @@ def interaction(refits: Refits, effects: Mapping[Any, Effect]) -> Tests:
 
 def _curves(effect: Effect) -> Float:
     if effect.interval is None:
-        raise InputError("This effect has no refits. Hint: ask Explainer.refits(...) for it.")
+        raise InputError("This effect has no refits. Hint: compute it with Explainer.refits(...).")
     return effect.interval.curves
 
 

@@ -91,8 +91,8 @@ class Refits(StudyExplainer):
     """A model and its learner's refits on random halves of the rows: an Explainer whose answers carry intervals.
 
     Made by `Explainer.refits`. `partial_dependence`, `ice`, `ale`, `effects`, `change`, `slope`, `importance` and `interactions`
-    answer as the Explainer does, with intervals of **this learner's expected curve at this many rows**: what it would give, on
-    average, on other data drawn like these. How far that is from the world (bias) is not covered, and weighs more as rows grow.
+    return what the Explainer's do, with intervals of **this learner's expected curve at this many rows**: what it would give, on
+    average, on other data drawn like these. How far that is from the truth (bias) is not covered, and matters more with more rows.
     `flatness_test`, `group_test` and `interaction_test` give p-values. Everything else is the Explainer's own.
 
     Attributes
@@ -100,7 +100,7 @@ class Refits(StudyExplainer):
     fitted : the refits, each with its model and the rows that it has not seen
     level : confidence level of the intervals
     about : ``"mean"`` (standard deviation of the refits) or ``"full"`` (root mean square about the full-data answer)
-    kept_whole : what halves are drawn of: ``"rows"``, ``"groups"``, ``"clusters"`` or ``"stretches of time"``
+    kept_whole : what halves are drawn from: ``"rows"``, ``"groups"``, ``"clusters"`` or ``"stretches of time"``
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Refits(StudyExplainer):
         spread = "their SD" if self.about == "mean" else "their RMS about it"
         return (
             f"{self.level:.0%} intervals of this learner's expected answer at {counted(self.study.rows.n_rows)} rows: that of the full-data "
-            f"model ± t{df} x {spread}, {len(self)} refits on random halves of the {self.kept_whole}; bias against the world is not covered"
+            f"model ± t{df} x {spread}, {len(self)} refits on random halves of the {self.kept_whole}; bias against the truth is not covered"
         )
 
     def __repr__(self) -> str:
@@ -137,7 +137,7 @@ class Refits(StudyExplainer):
             f"  {len(self)} random halves of {n_rows} rows{whole}",
             f"  {self.level:.0%} intervals of {self.target}, by the {spread}",
             f"  {measured_coverage(learner_kind(self.study.model.native))}",
-            "  not covered: bias against the world, which weighs more as rows grow",
+            "  not covered: bias against the truth, which matters more with more rows",
         ])  # fmt: skip
 
     # --- curves --------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class Refits(StudyExplainer):
         support: bool = False,
         by: Any = None,
     ) -> Effect:
-        """`Explainer.ice`, with the interval of its average, but where rows are `changed`."""
+        """`Explainer.ice`, with the interval of its average, except where rows are `changed`."""
         effect = super().ice(
             *features, grid=grid, rows=rows, changed=changed, quantiles=quantiles, support=support, by=by
         )
@@ -365,8 +365,8 @@ class Refits(StudyExplainer):
     ) -> Interactions:
         """`Explainer.interactions`, with the ends of intervals: ``h_low``, ``h_high``, ``strength_low`` and ``strength_high``.
 
-        Neither is ever below 0, so noise adds to both: a learner without any interaction to find has an expected H above 0. Whether
-        there is none is for `interaction_test`.
+        Neither is ever below 0, so noise adds to both: even a learner with no interaction to find has an expected H above 0. To test
+        whether there is one, use `interaction_test`.
         """
         found = super().interactions(features, method=method, triples=triples, overall=overall, rows=rows)
         parts = [
@@ -416,7 +416,7 @@ class Refits(StudyExplainer):
         Parameters
         ----------
         feature : one feature
-        by : the groups, as `by` of the Explainer, which is taken without it
+        by : the groups, as `by` of the Explainer, whose groups are the default
         grid : as in `flatness_test`
 
         Notes
@@ -424,7 +424,7 @@ class Refits(StudyExplainer):
         Curves are compared less their means: groups may differ in level.
         """
         if by is None and self.study.rows.groups is None:
-            raise InputError.about("by", "is needed: of which groups", None, 'write by="sex"')
+            raise InputError.about("by", "is needed, to say which groups to compare", None, 'write by="sex"')
         return group_differences(self, self.partial_dependence(feature, grid=grid, by=by))
 
     def interaction_test(self, features: Iterable[Any] | None = None, *, grid: Any = 6) -> Tests:
@@ -432,7 +432,7 @@ class Refits(StudyExplainer):
 
         Parameters
         ----------
-        features : which features, of which all pairs are tested; all of the model's by default
+        features : which features; all of their pairs are tested. All of the model's by default
         grid : of the surfaces, along each feature
 
         Notes
@@ -469,7 +469,7 @@ def make_refits(
     check_fit(fit)
     block = study.sample
     if not study.rows.resident or study.rows.is_sampled:
-        raise InputError.about("X", "is streamed, and refits need the rows together", study.rows.label,
+        raise InputError.about("X", "is streamed, and refits need all rows in memory", study.rows.label,
                             "read a sample of whole groups into a frame, and pass that as X")  # fmt: skip
     counting = int(np.count_nonzero(block.row_weights() > 0))
     if counting < LEAST_ROWS:
@@ -477,7 +477,7 @@ def make_refits(
     targets = validate.observed(y, block.table) if y is not None else block.y
     if targets is None:
         raise InputError.about(
-            "y", "is needed: what is the learner fitted to", None, "write ex.refits(fit, y)"
+            "y", "is needed: the targets that the learner is fitted to", None, "write ex.refits(fit, y)"
         )
     units, kept_whole = whole_units(block, groups, time, blocks)
     classes = targets if study.model.kind == "classifier" else None
@@ -542,7 +542,7 @@ def _from_to(values: Sequence[float]) -> str:
 def _refuse_rows(parameter: str, given: Any) -> None:
     if given is not None:
         raise InputError.about(parameter, "cannot be given to refits: each averages over all rows that it has not seen", given,
-                            "build an Explainer of the rows you mean, and ask that for refits")  # fmt: skip
+                            "build an Explainer on the rows you mean, and call its refits")  # fmt: skip
 
 
 def _fewer(rows: Any) -> Any:

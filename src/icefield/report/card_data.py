@@ -152,7 +152,7 @@ def _mean(effect: Effect) -> Any:
 def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> Interval:
     ends = np.stack([found.low, found.high, found.band_low, found.band_high], axis=1)
     each = f"{found.level:.0%} interval of this learner’s expected curve at {counted(found.n_rows)} rows"
-    note = f"Dashed: {each} at each point; dotted: for the whole curve ({found.n_refits} refits). Bias against the world is not covered."
+    note = f"Dashed: {each} at each point; dotted: for the whole curve ({found.n_refits} refits). Bias against the truth is not covered."
     return Interval([each, f"{found.level:.0%} for the whole curve"], note, numbers(ends[:, :, kept], 4))
 
 

@@ -65,11 +65,11 @@ LEAST_REACH = 0.2  # standard deviations of the predictions that fill a word-siz
 MATRIX = 12  # features in the matrix of interactions
 NO_PAIRS = "No two features interact: all rows respond to each feature in the same way."
 NOT_LOOKED_AT = (
-    "an empty cell was not looked at: of one of its features, rows’ own curves do not differ enough"
+    "an empty cell was not computed: for one of its features, the rows’ curves do not differ enough"
 )
 ONLY_CARDS = (
-    "Only the {} features that move the predictions most have cards, and pairs are looked for among "
-    "these; the other {} are in the table, without what takes a card to tell."
+    "Only the {} features that move the predictions most have cards, and pairs are searched among "
+    "these; the other {} are in the table only."
 )
 CARD_PAIRS = 3  # surfaces a card links to
 
@@ -99,7 +99,7 @@ def build(
     _check(title, data_name, release, individual=individual, live=live, audit=audit)
     each = {"": studies} if isinstance(studies, Study) else studies
     if any(study.background == "training" for study in each.values()):
-        told = "A report shows how rows differ, which training counts do not know."
+        told = "A report shows how rows differ, which training counts cannot tell."
         raise InputError.saying(told, 'use Explainer(..., background="data")')
     if len(each) > 1:
         return build_comparison(each, features, title=title, rows=rows, data_name=data_name)
@@ -206,7 +206,7 @@ def _check(title: Any, data_name: Any, release: Any, **others: Any) -> None:
     validate.count("release", release, least=2, optional=True)
     for name, value in others.items():
         if release is not None and value is not None and value is not False:
-            told = f"is for files that tell of no single row, which {name} does"
+            told = f"is for files that reveal no single row, and {name} reveals some"
             raise InputError.about("release", told, release, f"leave out {name}=...")
 
 

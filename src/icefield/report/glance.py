@@ -175,14 +175,14 @@ def _whole_percent(shares: list[float]) -> list[int]:
 
 
 def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str:
-    looked = f"{n_pairs} pairs were looked at" if n_pairs else "no pair was worth a look"
+    looked = f"{n_pairs} pairs were computed" if n_pairs else "no pair was strong enough to compute"
     pairs = f", pairs at {counted(pair_rows)}" if pair_rows not in (0, rows) else ""
     at = f"at {counted(rows)} rows{pairs}"
     rest = ", and features that are not on this page" if left_out else ""
     return (
         f"Single features: R² of the predictions on the sum of all features’ average curves; pairs: what the sum of the pairs’ "
-        f"interactions adds; the rest: three and more features together, other pairs{rest} ({looked}; {at}). Where features go "
-        "together, what either could say counts as single features’."
+        f"interactions adds; the rest: three and more features together, other pairs{rest} ({looked}; {at}). Where features are "
+        "correlated, variance that either could explain counts as single features’."
     )
 
 
@@ -216,14 +216,14 @@ def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) 
     said = []
     if found.perfect:
         columns = [(name, _percent(min(told, 1.0))) for name, told in found.perfect]
-        what = "the share of the target’s variance that the column tells alone"
+        what = "the share of the target’s variance that the column explains alone"
         rest = f"{'Is it' if len(columns) == 1 else 'Are they'} known before what is predicted?"
         said.append(note("Suspiciously perfect", what, columns, rest))
     for same in found.copies[:NAMED]:
         rest = "The model may use any of them: their curves share one effect."
         said.append(note("The same in every row", "", [(name, "") for name in same], rest))
     if found.constant:
-        rest = f"Nothing can be said of {'it' if len(found.constant) == 1 else 'them'} from this data."
+        rest = f"Nothing can be said about {'it' if len(found.constant) == 1 else 'them'} from this data."
         said.append(note("One value only", "", [(name, "") for name in found.constant], rest))
     if found.missing:
         columns = [(name, _percent(share)) for name, share in found.missing]

@@ -64,7 +64,7 @@ class Release:
         found = [one for one in asked if self._statistics.can_show(self.study.feature(one))]
         self._unnamed = [str(one) for one in asked if one not in found]
         if not found:
-            told = "leaves no feature: none has a value that so many rows hold"
+            told = "leaves no feature: none has a value that so many rows have"
             raise InputError.about("release", told, self.least, f"write release={max(2, self.least // 10)}")
         return found
 
@@ -101,8 +101,8 @@ class Release:
         unnamed = page_name(", ".join(self._unnamed))
         columns = f" and columns without any such value ({unnamed})" if self._unnamed else ""
         return (
-            f"For release: numbers and times are rounded, extremes are left out, and nothing is named that fewer than "
-            f"{counted(self.least)} rows hold: levels, groups and cells of fewer are joined or left out, as are regions{columns}"
+            f"For release: numbers and times are rounded, extremes are left out, and no value is shown that fewer than "
+            f"{counted(self.least)} rows have: levels, groups and cells of fewer rows are merged or left out, as are regions{columns}"
         )
 
 

@@ -58,8 +58,8 @@ class Checkpoint:
             unfinished = content["unfinished"]
             if waiting and unfinished is not None and unfinished["keys"] != [keys[i] for i in waiting]:
                 # Hours of work, maybe, that another question would write over.
-                raise InputError.about("checkpoint", f"holds an unfinished run of another question ({unfinished['said'][:200]})",
-                                       str(self.path), "ask that question again to finish it, or name another file")  # fmt: skip
+                raise InputError.about("checkpoint", f"holds an unfinished run of another request ({unfinished['said'][:200]})",
+                                       str(self.path), "repeat that request to finish it, or name another file")  # fmt: skip
             for i, (accumulator, key) in enumerate(zip(accumulators, keys)):
                 if i not in waiting or unfinished is not None:
                     self._restore(accumulator, key)
@@ -139,7 +139,7 @@ class Checkpoint:
             raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> InputError:
-        return InputError.about("checkpoint", f"is no checkpoint that can be read ({type(error).__name__})", str(self.path),
+        return InputError.about("checkpoint", f"is not a readable checkpoint ({type(error).__name__})", str(self.path),
                                 "name another file, or delete this one")  # fmt: skip
 
 

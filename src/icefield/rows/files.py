@@ -76,7 +76,7 @@ class FileSource(Source):
         else:
             self._parts = list(map(self._part, range(len(fragments)), fragments))
         if not self._parts:
-            raise InputError.about("X", "names no file of rows", label)
+            raise InputError.about("X", "names no data file", label)
 
     def _part(self, number: int, fragment: Any) -> FilePart:
         arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
@@ -210,7 +210,7 @@ class FileSource(Source):
         found = self._store.answer(parts[0].where, self._looks, [part.fragment.path for part in parts])
         for part, now in zip(parts, found):
             if now != part.looks:
-                raise InputError.about("X", "has a file that changed while its rows were read: no answer would be about one state of it",
+                raise InputError.about("X", "has a file that changed while its rows were read: no result would describe one state of it",
                                        part.where, "make a new Explainer once the file is complete")  # fmt: skip
 
 

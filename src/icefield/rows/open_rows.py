@@ -108,7 +108,7 @@ def _open_stream(
     from icefield.rows.source import NamedColumns, first_rows
 
     if beside.cluster is not None:
-        raise InputError.about("cluster", "needs the rows together, and these are streamed", beside.cluster,
+        raise InputError.about("cluster", "needs all rows in memory, and these are streamed", beside.cluster,
                                "read a sample of whole clusters into a frame, and pass that as X")  # fmt: skip
     known = source.schema.names
     named = NamedColumns(beside.y, beside.weights, beside.by)

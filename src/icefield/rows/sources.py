@@ -74,7 +74,7 @@ def source_of(data: Any, storage_options: Mapping[str, Any] | None = None) -> Or
         return ReaderSource(f"the reader of {getattr(data, '__name__', type(data).__name__)}", data)
     if hasattr(data, "__next__") or type(data).__name__ == "DuckDBPyConnection":
         raise InputTypeError.about("X", "can be read only once, and rows are read several times", data,
-                                   "pass a function that begins anew, X=lambda: pyarrow.RecordBatchReader.from_batches(schema, rows())")  # fmt: skip
+                                   "pass a function that starts a new reader, X=lambda: pyarrow.RecordBatchReader.from_batches(schema, rows())")  # fmt: skip
     return None
 
 

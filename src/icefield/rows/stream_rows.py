@@ -96,7 +96,7 @@ class StreamRows(Rows):
         return self._surveyed is None and self._weights is None and self._by is None
 
     def grouped(self, by: Any) -> NoReturn:
-        raise InputError.about("by", "of one question needs the rows in memory, and these are streamed", by,
+        raise InputError.about("by", "in a single call needs the rows in memory, and these are streamed", by,
                                "give it to the Explainer: icefield.Explainer(model, X, by=...)")  # fmt: skip
 
     def check_choice(self, rows: Any) -> None:

@@ -1,14 +1,14 @@
-"""The scikit-learn drop-in: the two names of `sklearn.inspection`, answered by icefield's engines.
+"""The scikit-learn drop-in: the two names of `sklearn.inspection`, computed by icefield's engines.
 
 Replace the import and nothing else changes: signatures, defaults, result types, errors and
 numbers are scikit-learn's, ``method="auto" | "brute" | "recursion"`` included. Drawing is
 scikit-learn's own too. What differs is how the numbers are found (from a model's trees where that
 is quicker, otherwise in few large calls of the model instead of one per grid point, averages
 without keeping every prediction) and a short list of cases where scikit-learn's answer is plainly
-wrong; each of those is answered rightly and says so in a warning. The migration page of the
+wrong; each of those gets the right answer, and a warning says so. The migration page of the
 documentation holds that list.
 
-The wider manners (whole numbers, missing values, polars, any model) are the `icefield.Explainer`'s.
+Everything else (whole numbers, missing values, polars, any model) is in `icefield.Explainer`.
 """
 
 from __future__ import annotations

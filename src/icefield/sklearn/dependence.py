@@ -49,13 +49,13 @@ def partial_dependence(
     categorical_features : columns whose grid is their categories: a mask, positions or names
     feature_names : names of the columns, for `categorical_features` by name
     response_method : ``"predict_proba"`` or ``"decision_function"`` of a classifier; ``"auto"`` takes
-        the first there is. With recursion it is always the decision function
+        the first that the model has. With recursion it is always the decision function
     percentiles : where the grid of a numeric feature begins and ends
     grid_resolution : number of points of that grid
-    custom_values : feature -> values of its grid, instead of the two above; with every version of scikit-learn,
+    custom_values : feature -> values of its grid, instead of the two above; here with every version of scikit-learn,
         which has it since 1.7
     method : ``"brute"`` averages over the rows of X; ``"recursion"`` averages trees with the rows they
-        were trained on, without the boosting's constant; ``"auto"`` takes recursion for the estimators
+        were trained on, without the constant that boosting starts from; ``"auto"`` takes recursion for the estimators
         that have it when neither weights nor individual curves are asked for
     kind : ``"average"``, ``"individual"`` (one curve per row) or ``"both"``
 

@@ -79,7 +79,7 @@ class PartialDependenceDisplay(_ScikitLearnDisplay):
         features : list of columns (a curve each) and pairs of columns (a surface each), by position or name
         target : the class of a multi-class classifier or the output of a multi-output regressor
         n_cols : plots per row of the figure
-        n_jobs, verbose : how many entries of `features` are computed at once, and joblib's chatter
+        n_jobs, verbose : how many entries of `features` are computed at once, and how much joblib prints
         line_kw, ice_lines_kw, pd_line_kw, contour_kw : keywords for matplotlib
         ax : one Axes to divide, or one for each plot
         kind : ``"average"``, ``"individual"`` or ``"both"``, for all plots or one for each

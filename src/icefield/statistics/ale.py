@@ -54,7 +54,7 @@ def ale(
     """
     if len(features) > 2:
         told = "must be one or two features for ALE"
-        raise InputError.about("features", told, list(features), "ask for pairs")
+        raise InputError.about("features", told, list(features), "use two features at most")
     key = _key(study, features, bins, rows) if order == "similarity" else None
     found = _beforehand(study).get(key)
     if found is None:
@@ -193,7 +193,7 @@ def _blank(study: Study, local: LocalEffect) -> Effect:
     asked = "the model is" if moved.costs_predictions else f"{why}; the trees are"
     if moved.reason:
         asked = f"brute force here, because {moved.reason}; {asked}"
-    notes = [f"{asked} asked {calls} times a row, at the ends of the step the row stands in"]
+    notes = [f"{asked} evaluated {calls} times per row, at the ends of the row's own bin or step"]
     left_out = local.n_rows - local.n_used
     if left_out:
         notes.append(
@@ -217,7 +217,7 @@ def _check_surface_fits(study: Study, features: Sequence[Feature], cuts: Sequenc
         longest = max(zip(features, cuts), key=lambda pair: len(pair[1].nodes))[0].label
         pair, shape = (f.label for f in features), (counted(len(cut.nodes)) for cut in cuts)
         told = f"ALE of {' and '.join(map(repr, pair))} has {' x '.join(shape)} cells and would take {size / 2**20:,.0f} MB"
-        hint = f"join rare levels of {longest!r} in X before fitting, or raise Explainer(memory=...)"
+        hint = f"merge rare levels of {longest!r} in X before fitting, or raise Explainer(memory=...)"
         raise BudgetError.saying(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint)
 
 

@@ -66,14 +66,14 @@ class Change(ResultTable):
     Columns: ``output``, ``group``, ``start`` and ``end`` (mean predictions there; of a difference of changes, the two
     changes), ``estimate`` (the mean change, or slope), ``std_error``, ``conf_low``, ``conf_high``, ``sd`` (of rows'
     changes), ``rises`` and ``falls`` (shares of rows), quantiles of rows' changes, ``ratio`` (of the two means)
-    with ``ratio_std_error``, and ``n_rows``. With ``spread=False`` those of means alone.
+    with ``ratio_std_error``, and ``n_rows``. With ``spread=False`` only the columns of means.
 
     Attributes
     ----------
     outside : share of rows that lie outside the data at an end of the change, from a seeded sample of them
     step : of a slope, how far rows were moved, in the feature's own unit (days for times); None for a change
     interval : what ``conf_low`` and ``conf_high`` are the ends of, in words; empty without `spread`
-    unit : what estimates are, for axes
+    unit : what the estimates measure, for axes
     """
 
     outside: float
@@ -96,9 +96,7 @@ class Change(ResultTable):
         Of a stream, the rows are those of its sample.
         """
         if "sd" not in self.columns:
-            raise InputError.about(
-                "spread", "was False, so no row's values are there", False, "ask without it"
-            )
+            raise InputError.about("spread", "was False, so no row's values were kept", False, "leave it out")
         return frame_of({name: frameable(values) for name, values in self.row_values.items()}, self.library)
 
     @drawing
@@ -149,11 +147,11 @@ def change(
     moving = {column for move in moves for column in move.feature.columns}
     for move in other:
         if moving & set(move.feature.columns):
-            raise InputError.about("across", "names a feature that moves already", move.feature.label)
+            raise InputError.about("across", "names a feature that changes already", move.feature.label)
     said = _said(study, moves)
     title = f"Change in {_predicted(study)} as {said}"
     if other:
-        title = f"Difference of changes in {_predicted(study)}: as {said}, when {_said(study, other)} against before"
+        title = f"Difference of changes in {_predicted(study)} as {said}: after {_said(study, other)}, minus before"
     return _compared(study, Contrast(moves, other), title, given, quantiles, level, spread, rows, None, ())
 
 
@@ -210,15 +208,15 @@ def _moves(study: Study, feature: Any, start: Any, end: Any, plus: Any, times: A
         raise InputError.about("times", "cannot be given together with plus", times, "write one of them")
     if shifts and ends:
         named = "plus" if plus is not None else "times"
-        raise InputError.about(named, "starts from each row's own value, so it goes with no start and end", shifts[0],
+        raise InputError.about(named, "starts from each row's own value, so it cannot be combined with start and end", shifts[0],
                       "write one or the other")  # fmt: skip
     if not ends and not shifts:
         if isinstance(feature, (Mapping, list)):
             return _several(study, _pairs("feature", feature), "feature")
-        raise InputError.about("end", "is missing: where is the feature to go", ...,
+        raise InputError.about("end", "is missing: the value to change to", ...,
                       f"write change({feature!r}, start, end), or plus=, or times=")  # fmt: skip
     if end is ... and not shifts:
-        raise InputError.about("end", "is missing: where is the feature to go", ..., "write start and end")
+        raise InputError.about("end", "is missing: the value to change to", ..., "write start and end")
     (found,) = study.resolve([feature])
     if shifts:
         return (Move(found, Own(), _shifted(study, found, plus, times)),)
@@ -232,7 +230,7 @@ def _pairs(parameter: str, asked: Any) -> list[tuple[Any, Any]]:
     if isinstance(asked, list) and asked and all(isinstance(a, tuple) and len(a) == 3 for a in asked):
         return [(feature, (start, end)) for feature, start, end in asked]
     raise InputTypeError.about(
-        parameter, "must say where each feature goes", asked, 'write {"age": (30, 50), "bmi": (24, 30)}'
+        parameter, "must give values for each feature", asked, 'write {"age": (30, 50), "bmi": (24, 30)}'
     )
 
 
@@ -262,11 +260,11 @@ def _fixed_move(study: Study, feature: Feature, start: Any, end: Any, names: tup
     # Given values have a missing one last.
     turned = len(values) == 2 and is_missing_value(values[0]) and not is_missing_value(values[1])
     if len(values) == 2 and all(map(is_missing_value, values)):
-        raise InputError.about(names[1], "is where the change starts: no row would move", end)
+        raise InputError.about(names[1], "is where the change starts: no row would change", end)
     points = given_values(values[::-1] if turned else values, column)
     points = points[::-1] if turned else points
     if len(points) == 2 and points.tolist()[0] == points.tolist()[1]:
-        raise InputError.about(names[1], "is where the change starts: no row would move", end)
+        raise InputError.about(names[1], "is where the change starts: no row would change", end)
     if start is ...:
         return Move(feature, Own(), Fixed(points))
     return Move(feature, Fixed(points[:1]), Fixed(points[1:]))
@@ -420,7 +418,7 @@ def _compared(
         found.add(here)
     if found.moments[0].weight <= 0:
         hint = None if contrast.per is None else "write a larger step"
-        raise InputError.about("feature", "has no row that could move", _labels(contrast), hint)
+        raise InputError.about("feature", "has no row that could change", _labels(contrast), hint)
     known, said = found, ""
     if spread and found.kept is None and here.n_rows:
         most = max(1, study.resources.memory // (KEPT_SHARE * 8 * 5 * outputs))
@@ -646,8 +644,8 @@ def _causal(study: Study, contrast: Contrast, given: Sequence[Any] | None) -> st
     others = [c for c in study.model.columns if c not in moving]
     if given is None:
         return (
-            f"what the model does, not the world: a causal reading would assume that the model's other features are all "
-            f"that {moved} and the target have in common, and that {moved} moves none of them (given=[...] names these)"
+            f"what the model does, not the world: a causal reading would assume that only the model's other features "
+            f"affect both {moved} and the target, and that {moved} affects none of them (given=[...] names these)"
         )
     asked = [column_name(name, study.rows.head, "given") for name in validate.listed("given", given)]
     for name in asked:
@@ -656,11 +654,11 @@ def _causal(study: Study, contrast: Contrast, given: Sequence[Any] | None) -> st
     held = [str(study.naming.name(c)) for c in asked if c in others]
     unused = [str(study.naming.name(c)) for c in asked if c not in others]
     beyond = [str(study.naming.name(c)) for c in others if c not in asked]
-    said = f"a causal reading given {', '.join(held) or 'nothing'} would assume that nothing else is common to {moved} and the target"
+    said = f"a causal reading given {', '.join(held) or 'nothing'} would assume that nothing else affects both {moved} and the target"
     if beyond:
-        said += f"; the model also holds {_few(beyond)} as they are, outside that set: what {moved} does through them is not counted"
+        said += f"; the model also keeps {_few(beyond)} fixed, outside that set: effects of {moved} through them are not counted"
     if unused:
-        said += f"; {_few(unused)} are not held: the model does not use them"
+        said += f"; {_few(unused)} are not adjusted for: the model does not use them"
     return said
 
 

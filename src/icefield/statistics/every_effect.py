@@ -40,7 +40,7 @@ def every_effect(
         raise InputError.about("order", "must be 1 or 2", order, "use partial_dependence(a, b, c)")
     if order == 2 and kind != "pd":
         told = f"must be 1 for kind={kind!r}"
-        raise InputError.about("order", told, order, f"ask for pairs with {ALONE[kind]}")
+        raise InputError.about("order", told, order, f"compute pairs with {ALONE[kind]}")
     validate.flag("spread", spread)
     singles = listed_features(features, study.model.columns, least=0)
     asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
@@ -69,7 +69,7 @@ def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> 
     study.needs_rows("accumulated local effects")
     if grid is not None:
         told = "is for kind='pd' and 'ice': ALE has bins"
-        raise InputError.about("grid", told, grid, "ask for ale(feature, bins=...)")
+        raise InputError.about("grid", told, grid, "use ale(feature, bins=...)")
     found = []
     for one in ales(study.grouped(by), features, rows=rows):
         if not isinstance(one, Effect):

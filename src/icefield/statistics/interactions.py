@@ -52,8 +52,8 @@ class Interactions(ResultTable):
     most 1; 0 where there is no joint effect), ``strength`` (the unnormalised form: root mean square of the
     interaction, in the predictions' own unit) and ``strength_se`` (its standard error from the rows it was evaluated
     at; 0 where those were all). With ``y``, for pairs that are not too weak to try: ``held_out`` (the size of the interaction
-    that rows it was not learned from confirm, same unit) and ``supported`` by them (``"yes"``, ``"no"``, or ``"unclear"``: too
-    few rows, or too much noise, to tell); pairs that are not stand below those that are.
+    that held-out rows confirm, same unit) and ``supported`` (whether these rows support it: ``"yes"``, ``"no"``, or ``"unclear"``: too
+    few rows, or too much noise, to tell); unsupported pairs are listed last.
     For ``method="variance"``: ``strength`` is Greenwell et al.'s statistic.
 
     In a frame (`to_frame`) ``features``, a tuple here, are columns of their own: ``feature_1``, ``feature_2``, and

@@ -87,19 +87,19 @@ class Reading:
     changes_at : where it changes: a threshold, the turn of a U, or the shortest stretch over which it changes by half
         of its range
     read_from, read_to : the range the shape is read in, without the outermost 5 % of the data on either side
-        where the curve goes on beyond; None for levels
-    tails : what the average does beyond that range, where it is much
+        where the curve continues beyond; None for levels
+    tails : how far the average moves beyond that range, where it is far
     heterogeneity : how much centred individual curves differ, in units of `strength`; None when
         neither curves nor their spread were computed
     heterogeneity_exact : False when it is only a lower bound, from the spread of the curves
     opposing : share of individual curves that run against the others, or None
-    hidden : whether the average is flat, or nearly so beside them, although individual curves move
+    hidden : whether the average is flat, or nearly flat in comparison, although individual curves move
     heterogeneous : whether individual curves differ enough that the average should not be read alone
     partners : columns that tell the individual curves apart, with the share they explain
     interacts : features it interacts with and how strongly, in units of `strength`, strongest first, those that the data
         does not support last; None where that was not computed
     borderline : statements (``"shape"``, ``"direction"``, ``"hidden"``, ``"differ"``, ``"interacts"``) that lie within
-        their sampling error of a threshold, with what other rows would have it say
+        their sampling error of a threshold, with what another sample might show instead
     missing_jump : average at the missing point less the mean of the rest, in units of `strength`
     missing_share : share of the data that is missing; that point counts in `strength` and `heterogeneity`, and has no shape
     interaction : for two features, share of the surface's variance that is interaction
@@ -114,9 +114,9 @@ class Reading:
     scale_label : what the predictions are: ``"prediction"``, ``"probability"``, ...
     several : whether the effect has other outputs too
     low_ties, high_ties : levels whose average is as low as `low`, as high as `high`, with these
-    own_grid : whether it was read of a grid that the user chose
+    own_grid : whether it was read on a grid that the user chose
     interaction_errors : standard errors of the sizes in `interacts`, 0 where all rows were used
-    interactions_supported : with ``y``, for each of `interacts` whether rows it was not learned from support it: ``"yes"``,
+    interactions_supported : with ``y``, for each of `interacts` whether held-out rows support it: ``"yes"``,
         ``"no"``, ``"unclear"`` (too few rows to tell), or None where that could not be tried
     error_rows : about how many rows carry the average's standard error, where so few do that it is too small; else None
     """
@@ -222,7 +222,7 @@ class Reading:
     def mostly_open(self) -> bool:
         """Whether the features it interacts with account for little of how individual curves differ.
 
-        What a pair accounts for is told by the size of its interaction and, as a column that tells curves apart, by the share it explains.
+        Measured by the sizes of these interactions, and by the shares of the differences that these columns explain, whichever is more.
         """
         if not self.interacts or not self.curves_differ or not self.heterogeneity:
             return False

@@ -34,7 +34,7 @@ def refit_band(
     shared = [label for label in first.groups if all(label in e.groups for e in members)] if groups else []
     left_out = {label for e in members for label in e.groups} - set(shared) if groups else set()
     why = (
-        f"mean and spread of {len(members)} refits as they are, each an average over rows of its own model, and no confidence interval "
+        f"mean and spread of {len(members)} refits, each averaged over rows by its own model; not a confidence interval "
         f"(Explainer.refits gives one): {first.why}"
     )
     if left_out:

@@ -57,11 +57,11 @@ def ledger(study: Study, found: Regions) -> list[LedgerCut]:
 
 def _why(removed: float, first: LedgerCut, together: bool) -> str:
     if removed < LEAST_REMOVED:
-        return f"under the {100 * LEAST_REMOVED:.0f}\u00a0% that a cut must remove"
+        return f"under the {100 * LEAST_REMOVED:.0f}\u00a0% that a split must remove"
     if together:
-        return "the cuts that were made remove more together"
+        return "the splits that were made remove more together"
     if removed < first.removed:
-        return "the first cut removes more, and after it this adds too little, or others add more"
+        return "the first split removes more, and after it this one adds too little, or others add more"
     return "rules begin with a feature that it is known to interact with"
 
 

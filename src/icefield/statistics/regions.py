@@ -73,7 +73,7 @@ class Regions(Drawable, ResultTable):
     """One row per region.
 
     Columns: ``rule``, ``rows`` and ``share`` of the sampled rows, ``heterogeneity`` inside (in standard deviations of
-    the predictions), ``effect`` (in words; of several outputs, on the one that the feature moves most). Clusters also have ``precision`` (share of the rule's rows that are in
+    the predictions), ``effect`` (in words; with several outputs, on the one that the feature moves most). Clusters also have ``precision`` (share of the rule's rows that are in
     the cluster) and ``recall`` (share of the cluster's rows that the rule covers).
 
     Attributes
@@ -429,7 +429,7 @@ def _table(
     return Regions(
         columns=arrays,
         title=(
-            f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {counted(len(labels))} rows, "
+            f"{len(numbers)} region{'s' * (len(numbers) > 1)} of {study.naming.name(effect.features[0])}, from the curves of {counted(len(labels))} rows, "
             f"which differ by {sd_text(bundle.differ)} {reading.unit_name} of the predictions"
             + (" over all outputs" if reading.several else "")
             + (

@@ -117,7 +117,7 @@ def _binned(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
     if column.kind == "float":
         known &= np.isfinite(column.values)
     if not known.any():
-        raise InputError(f"Column {feature.label!r} has no finite value, so there is no effect to follow.")
+        raise InputError(f"Column {feature.label!r} has no finite value, so its effect cannot be computed.")
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
         validate.count("bins", bins)
         probabilities = np.linspace(0.0, 1.0, int(bins) + 1)
@@ -139,7 +139,7 @@ def _levelled(study: Study, feature: Feature, order: Any, described: ColumnValue
     counts = np.bincount(column.codes[known], described.weights[known], minlength=len(column.levels))
     occurring = np.flatnonzero(counts > 0)
     if not len(occurring):
-        raise InputError(f"Column {feature.label!r} has no known level, so there is no effect to follow.")
+        raise InputError(f"Column {feature.label!r} has no known level, so its effect cannot be computed.")
     if isinstance(order, LevelOrders) or (isinstance(order, str) and order in ("similarity", "given")):
         if order == "given" or len(occurring) < 3:
             return Cut(column.levels[occurring], False)

@@ -46,8 +46,8 @@ class Summary(Drawable, ResultTable):
 
     Columns: ``feature``, ``movement``, by which they are ranked: how far rows' predictions move with the feature;
     movement² = strength² + heterogeneity², ``strength`` of the average and ``heterogeneity`` how individual curves
-    differ, all in standard deviations of the predictions. ``output``, of which the line speaks, where there are several:
-    the one it moves most. ``shape``, ``partner`` and ``interaction`` (the strongest pair, same unit),
+    differ, all in standard deviations of the predictions. ``output``, which the row describes, where there are several:
+    the one that the feature moves most. ``shape``, ``partner`` and ``interaction`` (the strongest pair, same unit),
     with ``y`` ``supported`` (whether held-out rows support that pair, as in `Interactions`), ``outside`` (share of moved rows outside the data; of more
     than 2,000 columns, for the features that move predictions most, as a note says), ``warning`` and ``next`` (what to
     look at).
@@ -58,8 +58,8 @@ class Summary(Drawable, ResultTable):
     readings : mapping of feature -> Reading of the output it moves most
     opening : what the model predicts, what drives it, and the one caution that matters, in a few sentences
     warnings : what to keep in mind before anything else
-    fit : with ``y``, how well it is predicted and how much of that carries over; None without
-    decisions : mapping of feature -> Decision, from which all of it is said
+    fit : with ``y``, how well it is predicted and whether that holds on other rows; None without
+    decisions : mapping of feature -> Decision, from which everything here is written
     """
 
     effects: Mapping[Any, Effect]
@@ -112,7 +112,7 @@ def summary(
     left_out = ""
     if len(strongest) < len(made):
         left_out = (
-            f"how far the data supports a curve was looked at for the {counted(len(strongest))} features that move predictions most: "
+            f"support was computed for the {counted(len(strongest))} features that move predictions most: "
             f"each is compared with {counted(len(study.model.columns))} columns"
         )
     return _table(study, made, supported, "; ".join(filter(None, (made.note, left_out))))

@@ -81,7 +81,7 @@ class ResultTable:
 
     @property
     def framed(self) -> Mapping[str, NDArray[Any]]:
-        """The columns as a frame has them: one value a cell."""
+        """The columns as a frame holds them: one value per cell."""
         return self.columns
 
     def plot(self) -> Any:

@@ -32,7 +32,7 @@ def fit_caution(check: FitCheck) -> str:
     held_out = score_text(check, check.carried)
     known = f"{score} on these rows; a small model reaches {held_out} on rows it has not seen"
     if check.score <= check.chance:
-        chance = "so many columns explain as much by chance. The effects may be noise"
+        chance = "this many columns explain that much by chance alone. The effects may be noise"
         return f"{known}, and {chance}: look at rows the model has not seen"
     overfitted = "the model is overfitted and its effects may be noise"
     return f"{known}. If these are training rows, {overfitted}: look at rows it has not seen"
@@ -44,7 +44,9 @@ def fit_words(check: FitCheck) -> str:
         return check.caution
     score = score_text(check, check.score)
     if check.too_few_events:
-        return f"{score} on these rows; too few events ({check.events}) to tell whether it carries over to others"
+        return (
+            f"{score} on these rows; too few events ({check.events}) to tell whether this holds on other rows"
+        )
     held_out = score_text(check, check.carried)
     text = f"{score} on these rows; a small model reaches {held_out} on rows it has not seen"
     if check.score - check.carried >= OVERFITTED:

@@ -40,7 +40,7 @@ NAMED = 2  # features named that a feature interacts with
 UNKNOWN_DIFFERENCES = "use ice() to see whether rows differ"
 PAIR_SUPPORT: Mapping[str | None, str] = {  # whether the data supports an interaction of the model
     "no": " in the model, not supported by held-out rows",
-    "unclear": " in the model; too few rows to tell whether in the data",
+    "unclear": " in the model; too few rows to check it in the data",
 }
 ALL_ALONG = 0.995  # share of the axis without support that is all of it
 TIES_NAMED = 3  # levels named that are as high, or as low, as each other
@@ -55,9 +55,9 @@ OTHER_SHAPES = {
     "non-monotone": "ups and downs",
     "levels": "levels that differ",
     "curves differ": "rows that respond differently",
-    "nothing hidden": "rows that agree",
+    "nothing hidden": "rows that respond alike",
     "rows differ": "rows that respond differently",
-    "rows agree": "rows that agree",
+    "rows agree": "rows that respond alike",
 }
 STRENGTHS = ((0.5, "strong"), (0.2, "moderate"), (0.07, "slight"))
 
@@ -243,7 +243,7 @@ def _doubts(support: Support, called: Callable[[Any], str], ale: str) -> str:
         text += ", all along the axis" if support.stretch >= ALL_ALONG else " (shaded)"
     if support.related:
         related = [called(name) for name, _ in support.related[:RELATED]]
-        text += f"; it is associated with {enumerated(related)}"
+        text += f"; the feature is associated with {enumerated(related)}"
     return text + (f"; {ale} disagrees: prefer ALE here" if support.disagrees else f"; compare with {ale}")
 
 
@@ -476,14 +476,14 @@ def _plain_shape(reading: Reading, what: str) -> str:
 
 
 def _preposition(reading: Reading, value: Any) -> str:
-    """In January, on Monday, for women, at 3 km."""
+    """In January, on Monday, for women, for True, at 3 km."""
     meaning = reading.naming.meaning(reading.features[0])
     if meaning == MONTH:
         return "in"
     if (meaning and not _clock(reading)) or isinstance(value, np.datetime64):
         return "on"
     named = isinstance(value, str) or reading.naming.level(reading.features[0], value) is not None
-    return "for" if named else "at"
+    return "for" if named or (reading.shape == "levels" and not meaning) else "at"
 
 
 def _name(reading: Reading) -> str:

@@ -119,9 +119,9 @@ def test_what_onnx_cannot_do_says_so(runtime, skl2onnx, tmp_path):
         read(exported, scale="raw")
     with pytest.raises(ModelError, match=r"has 2 columns, but the model was fitted on 3"):
         read(exported, FRAME[["a", "b"]])
-    with pytest.raises(InputError, match=r"is a path to no file"):
+    with pytest.raises(InputError, match=r"is a path to a file that does not exist"):
         read(tmp_path / "nothing.onnx")
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"not a model")
-    with pytest.raises(ModelError, match=r"is no ONNX model that onnxruntime can open"):
+    with pytest.raises(ModelError, match=r"is not an ONNX model that onnxruntime can open"):
         read(broken)

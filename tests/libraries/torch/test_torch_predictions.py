@@ -129,7 +129,7 @@ def test_what_a_module_cannot_do_says_so(torch):
         def forward(self, rows):
             return rows, rows
 
-    with pytest.raises(ModelError, match=r"answered with tuple; wanted one tensor"):
+    with pytest.raises(ModelError, match=r"returned tuple; expected one tensor"):
         read(Pair())
     with pytest.raises(ModelError, match=r"a network has only the scale of what it returns"):
         read(network(torch), scale="raw")

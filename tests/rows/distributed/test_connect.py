@@ -101,7 +101,7 @@ def test_a_model_of_spark_ml_is_asked_there(spark, plain, monkeypatch):
         moved = frame.withColumn("x0", frame["x0"] * 0 + value)
         expected = model.transform(moved).toPandas()["prediction"].mean()
         assert found.average[0, place] == pytest.approx(expected, rel=1e-9)
-    assert "asked by transforms in Spark" in found.why
+    assert "predicted by transforms in Spark" in found.why
 
 
 def test_a_killed_worker_is_made_up_for(spark, plain, tmp_path):

@@ -197,7 +197,7 @@ def test_a_model_that_does_not_pickle_is_refused_before_any_job(client, dd, plai
 
 
 def test_a_model_that_answers_otherwise_there_is_refused(client, dd, plain, tmp_path):
-    with pytest.raises(ClusterError, match="answers otherwise"):
+    with pytest.raises(ClusterError, match="predicts differently"):
         Explainer(
             models.Elsewhere(tmp_path), dd.from_pandas(plain, npartitions=2), row_by_row=True
         ).partial_dependence("x0", grid=[0.0])

@@ -257,7 +257,7 @@ def test_what_is_not_read_is_transformed_in_spark(name, fitted, rows, frame):
             assert np.allclose(effect.average[:, place], at(model, frame, "a", value, column), rtol=1e-9)
         by_label = ex.partial_dependence("c", grid=["u", "w"])
         assert np.allclose(by_label.average[:, 1], at(model, frame, "c", "w", column), rtol=1e-9)
-        assert "is not read; asked by transforms in Spark" in effect.why
+        assert "is not read; predicted by transforms in Spark" in effect.why
 
 
 def test_the_number_of_transforms_is_bounded(fitted, rows, frame):
@@ -334,7 +334,7 @@ def test_a_stage_of_the_users_own(spark, rows, frame):
     found = Explainer(own, X, row_by_row=True).partial_dependence("a", grid=GRID)
     assert np.allclose(found.average[0, 2], at(own, X, "a", 1.0), rtol=1e-9)
     moved = PipelineModel(stages=[Shuffling(), *own.stages[1:]])
-    with pytest.raises(IcefieldError, match="drops rows in Spark, or gives them back in another order"):
+    with pytest.raises(IcefieldError, match="drops rows in Spark, or returns them in another order"):
         Explainer(moved, X, row_by_row=True).partial_dependence("a", grid=GRID)
     stages = [
         StringIndexer(inputCol="c", outputCol="c_index", handleInvalid="skip"),

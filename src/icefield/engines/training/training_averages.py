@@ -44,7 +44,7 @@ def training_average(model: TreeModel, axes: Axes, table: Table, memory: int = R
         if np.isnan(share[np.diff(updates[0]) > 0]).any():
             raise EngineError(
                 "background='training' cannot be used: the grid leads to a split that saw no training weight, so "
-                "there is no telling which way it leads. Hint: use background='data'."
+                "its branches cannot be weighted. Hint: use background='data'."
             )
         add_joint(program, updates, np.nan_to_num(share), differences)
     return unsorted(summed(differences, sizes), encoded) + sums.base.reshape(-1, *[1] * len(sizes))

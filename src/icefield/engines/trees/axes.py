@@ -151,7 +151,7 @@ def last_values_left(model: TreeModel, column: Any, table: Table) -> Float:
             last.append(_last_rounded_left(steps))
         else:
             raise EngineError(
-                f"Column {column!r} is transformed before the trees see it, so their thresholds are not values of it. "
+                f"Column {column!r} is transformed before the trees see it, so the trees' thresholds are not values of the column. "
                 "Hint: use Grid('distinct') or Grid('quantile')."
             )
     return np.unique(np.concatenate(last))
@@ -248,8 +248,8 @@ def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> Int32:
         for column in columns:
             if group_of_column[column] >= 0:
                 raise EngineError.saying(
-                    "The trees engine cannot move two features apart that decide the same input of the model.",
-                    "use engine='brute' for this question",
+                    "The trees engine cannot vary two features separately that feed the same input of the model.",
+                    "use engine='brute' here",
                 )
             group_of_column[column] = number
     return group_of_column

@@ -22,7 +22,7 @@ def about(asked: Asked) -> Parts:
     head = {
         "part": "about", "done": True, "title": own.title, "model": type(model.native).__name__,
         "n_rows": int(study.rows.n_rows), "sample_rows": int(study.sample.n_rows), "seed": study.seed,
-        "note": f"Curves are of all {counted(study.rows.n_rows)} rows; filters are of {study.rows.sample_said}." if sampled else "",
+        "note": f"Curves are of all {counted(study.rows.n_rows)} rows; filters use {study.rows.sample_said}." if sampled else "",
         "exact": engine != "brute", "why": study.why(study.plan), "weighted": study.sample.weights is not None,
         "outputs": [name_text(str(o), 60) for o in model.outputs],
         "what": [predicted_text(naming, model.scale_label, model.outputs, o if len(model.outputs) > 1 else None) for o in range(len(model.outputs))],

@@ -100,11 +100,7 @@ def _asked_of(asked: Asked, view: View, row: int, values: dict[int, Any], shown:
     if changed:
         given = [given_values([value], study.column(study.feature(name))) for name, value in changed.items()]
         inside = _inside(asked, row, tuple(changed))(given)
-        said = (
-            ""
-            if inside
-            else "No row of the data is like this one: what the model says here is extrapolation."
-        )
+        said = "" if inside else "No row of the data is like this one: the prediction here is extrapolation."
         yield AnswerPart({**shown, "part": "inside", "done": True, "row": row, "inside": inside, "say": said})
 
 

@@ -63,11 +63,11 @@ def _open(model: Any) -> Any:
     onnxruntime.disable_telemetry_events()
     source: Any = os.fspath(model) if isinstance(model, (str, os.PathLike)) else model.SerializeToString()
     if isinstance(source, str) and not os.path.isfile(source):
-        raise InputError.about("model", "is a path to no file", source, "check the path")
+        raise InputError.about("model", "is a path to a file that does not exist", source, "check the path")
     try:
         return onnxruntime.InferenceSession(source, providers=onnxruntime.get_available_providers())
     except Exception as error:
-        raise ModelError.about("model", f"is no ONNX model that onnxruntime can open: {error}") from error
+        raise ModelError.about("model", f"is not an ONNX model that onnxruntime can open: {error}") from error
 
 
 def _output(outputs: Sequence[Any]) -> Any:

@@ -59,7 +59,7 @@ def raw_answer(model: Any, kind: str) -> tuple[Answer, str]:
     """How to ask an estimator for its margin, and what that number is called."""
     found = _margin(model, kind)
     if found is None:
-        reason = _WHY_NO_MARGIN.get(type_name(model), "it offers no number before its link")
+        reason = _WHY_NO_MARGIN.get(type_name(model), "it gives no value before its link")
         problem = f"cannot be 'raw': {type_name(model)} has no margin; {reason}"
         raise ModelError.about("scale", problem, hint='use scale="response"')
     return found

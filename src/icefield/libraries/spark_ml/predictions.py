@@ -54,7 +54,7 @@ def _adapt_transforms(model: SparkMLTransforms, scale: str) -> Adapter:
         naming=_naming((), classes) if classes else SingleOrNumbered("prediction"),
         columns=model.columns,
         notes=(
-            f"asked by transforms in Spark, each of up to {counted(PREDICTIONS_A_TRANSFORM)} predictions here, and one for each "
+            f"predicted by transforms in Spark, each of up to {counted(PREDICTIONS_A_TRANSFORM)} predictions here, and one for each "
             "pass over a Spark frame",
         ),
         least_per_call=PREDICTIONS_A_TRANSFORM,

@@ -104,8 +104,8 @@ class SparkMLModel:
             there, predicted, rtol=1e-9, atol=1e-9, equal_nan=True
         ):
             raise ModelError.about(
-                "model", "was read, but predicts otherwise than Spark does", self.name,
-                "pass a function that asks Spark, and report this with the versions you use",
+                "model", "was read, but does not predict what Spark does", self.name,
+                "pass a function that predicts with Spark, and report this with the versions you use",
             )  # fmt: skip
 
     def _named(self, table: Table) -> Table:
@@ -134,7 +134,7 @@ class SparkMLTransforms:
 
     def __getstate__(self) -> dict[str, Any]:
         raise InputError.about(
-            "model", f"is asked in Spark itself, from its driver, and cannot be sent to workers: {self.why}", self.name,
+            "model", f"predicts in Spark itself, from the driver, and cannot be sent to workers: {self.why}", self.name,
             "pass rows as a Spark or a pandas frame",
         )  # fmt: skip
 

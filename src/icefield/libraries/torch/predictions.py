@@ -85,7 +85,7 @@ class TorchAnswer:
         kind = reference.dtype if rows.is_floating_point() else rows.dtype
         answer = self.module(rows.to(device=reference.device, dtype=kind))
         if not hasattr(answer, "detach"):
-            problem = f"answered with {type(answer).__name__}; wanted one tensor"
+            problem = f"returned {type(answer).__name__}; expected one tensor"
             hint = "pass a function that picks the tensor, for example lambda X: net(...)[0]"
             raise ModelError.about("model", problem, hint=hint)
         answer = answer.detach().cpu()

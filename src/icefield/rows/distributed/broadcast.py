@@ -99,7 +99,7 @@ def packed_model(model: Model, choices: Choices, head: Any, probed: Float | None
         raise
     except Exception as error:
         raise InputError.about("model", f"cannot be pickled, and so not be sent to the workers ({type(error).__name__}: {error})", model.native,
-                               "leave out what it holds of locks, connections and open files, or stream the rows to this machine as Parquet") from error  # fmt: skip
+                               "remove locks, connections and open files from it, or stream the rows to this machine as Parquet") from error  # fmt: skip
 
 
 def packed_pass(plan: Pass, known: dict[str, str]) -> Broadcast:

@@ -71,9 +71,7 @@ class DaskOrigin(Backend):
     def schema(self) -> Any:
         names = [name for name in self._frame.columns if not isinstance(name, str)]
         if names:
-            raise InputError.about(
-                "X", "must have texts as names of its columns", names[0], "rename the columns"
-            )
+            raise InputError.about("X", "must have text as column names", names[0], "rename the columns")
         return super().schema
 
     def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
@@ -128,7 +126,7 @@ class DaskOrigin(Backend):
             except _Lost as lost:
                 if tried == TRIES:
                     raise ClusterError.saying(f"Work on {lost} of {self.label} failed: its workers were lost {TRIES} times, with all that they held.",
-                                              "see what ends them: memory, for one") from lost  # fmt: skip
+                                              "check why they end; memory is a common reason") from lost  # fmt: skip
                 log.warning("Workers were lost with %s of %s: the pass begins anew.", lost, self.label)
                 self._scattered.clear()
                 within(lambda: client.wait_for_workers(1, timeout=NEW_WORKERS), NEW_WORKERS)
@@ -336,7 +334,7 @@ def _lost(client: Any, left: Sequence[range]) -> Exception:
     `left` are the partitions that are not done.
     """
     if client.status != "running":
-        return ClusterError.saying("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")  # fmt: skip
+        return ClusterError.saying("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "check that it runs, and try again")  # fmt: skip
     numbers = [str(number) for own in left for number in own]
     return _Lost(f"partition {', '.join(numbers[:5])}" if left else "the sums")
 

@@ -222,7 +222,7 @@ def check_parts(found: dict[int, int], sizes: Sequence[int] | None, total: int |
     for number, size in enumerate(sizes or ()):
         if size and number not in found:
             raise ClusterError.saying(f"Partition {number} of {label}, of {counted(size)} rows, did not come back.",
-                                      "ask again; if it happens again, look at the engine's own log for that partition")  # fmt: skip
+                                      "try again; if it recurs, look at the engine's own log for that partition")  # fmt: skip
     if total is not None and rows != total:
         other = next((n for n, size in enumerate(sizes or ()) if found.get(n, 0) != size), None)
         own = "" if other is None else counted((sizes or ())[other])

@@ -99,4 +99,4 @@ class Lifeline:
         if silent > self._patience:
             why = f" ({self._said})" if self._said else ""
             raise ClusterError.saying(f"{self._name} gave no sign of life for {silent:.0f} seconds{why}: nothing of this pass was counted.",
-                                      "see whether the cluster runs, and ask again")  # fmt: skip
+                                      "check that the cluster runs, and try again")  # fmt: skip

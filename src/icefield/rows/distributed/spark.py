@@ -81,7 +81,7 @@ class SparkOrigin(Backend):
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise InputError.about(
-                "X", "has two columns of one name", twice[0], "select or rename the columns"
+                "X", "has two columns of the same name", twice[0], "select or rename the columns"
             )
         self.vectors = _vectors(frame.schema)
         if not names:

@@ -202,5 +202,5 @@ class Answers:
 
 
 def _not_as_asked() -> ModelError:
-    return ModelError.about("model", "drops rows in Spark, or gives them back in another order, so that its answers cannot be told apart",
+    return ModelError.about("model", "drops rows in Spark, or returns them in another order, so that predictions cannot be matched to rows",
                             hint='set handleInvalid="keep" in its stages, or pass rows as a pandas frame, for example X.sample(0.01).toPandas()')  # fmt: skip

@@ -232,9 +232,9 @@ def _ready(model: Sent, differs: dict[str, str]) -> WorkerModel:
             except Exception as error:
                 said = "".join(f" {text}." for text in differs.values())
                 raise ClusterError.saying(f"The model could not be unpickled on {where()}: {type(error).__name__}: {error}.{said}",
-                                          "install the module it is made of on the workers") from error  # fmt: skip
+                                          "install the module that defines it on the workers") from error  # fmt: skip
             if not made.answers_alike():
-                raise ClusterError.saying(f"The model answers otherwise here than where it was sent from ({where()}). {'; '.join(differs.values())}".rstrip(),
+                raise ClusterError.saying(f"The model predicts differently here than where it was sent from ({where()}). {'; '.join(differs.values())}".rstrip(),
                                           "install the same versions on the workers")  # fmt: skip
             _models[model.name] = made
             while len(_models) > KEPT:
