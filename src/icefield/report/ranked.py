@@ -20,7 +20,7 @@ from icefield.report.view_model import FeaturePanel, InModel
 from icefield.sampling import BAND_CURVES, STEP_ROWS
 from icefield.statistics.ale import ales
 from icefield.statistics.decision import Decision
-from icefield.statistics.ice_sample import Curved, CurvedEffects, curves_come_apart
+from icefield.statistics.ice_sample import IceEffects, IceRequest, curves_come_apart
 from icefield.statistics.ice_statistics import output_unit
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
@@ -117,9 +117,9 @@ class Cards:
         self._first = self._asked(0, () if singles is None else (singles,))
         self.singles = [effect for one in self._first.beside for effect in one]
 
-    def _asked(self, first: int, beside: Sequence[Request] = ()) -> CurvedEffects:
+    def _asked(self, first: int, beside: Sequence[Request] = ()) -> IceEffects:
         asked = [one.asked for one in self._made[first : first + self._at_once]]
-        return CurvedEffects(self._study, asked, Curved(kept=BAND_CURVES), rows=self._rows, beside=beside)
+        return IceEffects(self._study, asked, IceRequest(kept=BAND_CURVES), rows=self._rows, beside=beside)
 
     def __iter__(self) -> Iterator[Ranked]:
         study, around = self._study, surroundings(self._study)

@@ -59,11 +59,11 @@ def missing_share(effect: Effect) -> float:
 
 def all_point_weights(effect: Effect) -> Float:
     """How much of the data each point of a one-way effect stands for, its missing point with the others; sums to 1."""
-    own = point_weights(effect)
-    if len(own) == len(effect.grid[0]):
-        return own
+    weights = point_weights(effect)
+    if len(weights) == len(effect.grid[0]):
+        return weights
     gone = missing_share(effect)
-    return np.append((1.0 - gone) * own, gone)
+    return np.append((1.0 - gone) * weights, gone)
 
 
 def output_unit(effect: Effect, output: int) -> float:
@@ -76,8 +76,8 @@ def output_unit(effect: Effect, output: int) -> float:
     if spread > least and np.isfinite(spread):
         return spread
     # Without predictions to compare with, an effect is measured against itself.
-    own = float(np.nanstd(average))
-    return own if own > least else 1.0
+    size = float(np.nanstd(average))
+    return size if size > least else 1.0
 
 
 def deviation(curve: Float, weights: Float) -> Float:
@@ -102,7 +102,7 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
     >>> heterogeneity(parallel, np.array([0.5, 0.5]))
     array([0.])
     """
-    return np.array([Bundle(one, weights, row_weights).heterogeneity for one in curves])
+    return np.array([Bundle(output, weights, row_weights).heterogeneity for output in curves])
 
 
 class Bundle:
@@ -142,10 +142,10 @@ class Bundle:
     @cached_property
     def heterogeneity(self) -> float:
         """Root mean square distance of the centred curves from their average."""
-        found = float(np.sqrt(self.distance @ self.shares))
+        size = float(np.sqrt(self.distance @ self.shares))
         # Parallel curves differ by rounding; that is no heterogeneity.
         largest = max(self.curves.max(initial=0.0), -self.curves.min(initial=0.0))
-        return 0.0 if found <= 1e-12 * largest else found
+        return 0.0 if size <= 1e-12 * largest else size
 
     @cached_property
     def along(self) -> Float:
@@ -164,11 +164,11 @@ class Bundle:
 
         Both to some eight digits.
         """
-        own = row_weights / row_weights.sum(axis=1, keepdims=True)
-        middle = product(own, self.apart)
+        shares = row_weights / row_weights.sum(axis=1, keepdims=True)
+        middle = product(shares, self.apart)
         # The mean square about a mean, as a difference of squares near it.
-        squares = own @ self.distance - np.square(middle) @ self.weights
-        return middle + ((own - self.shares) @ self.level)[:, None], np.sqrt(np.maximum(squares, 0.0))
+        squares = shares @ self.distance - np.square(middle) @ self.weights
+        return middle + ((shares - self.shares) @ self.level)[:, None], np.sqrt(np.maximum(squares, 0.0))
 
 
 def running_against(along: Float, row_weights: Float) -> Float:
@@ -251,16 +251,16 @@ class RowGroups:
                 yield name, size, float(np.square(product(self._averaging(name), values)).sum())
 
     def _averaging(self, name: Any) -> Float:
-        """What takes rows' values to averages by group, each times the root of its weight."""
+        """The matrix ``(groups, rows)`` that averages rows' values by group, each times the root of its weight."""
         if name in self._held:
             return self._held[name]
         codes, mass = self.of(name)
-        own = row_shares(self.row_weights, len(codes))
-        found = np.zeros((len(mass), len(codes)))
-        found[codes, np.arange(len(codes))] = own / np.sqrt(np.where(mass > 0, mass, 1.0))[codes]
-        if (len(self._held) + 1) * found.nbytes <= HELD_BYTES:
-            self._held[name] = found
-        return found
+        shares = row_shares(self.row_weights, len(codes))
+        matrix = np.zeros((len(mass), len(codes)))
+        matrix[codes, np.arange(len(codes))] = shares / np.sqrt(np.where(mass > 0, mass, 1.0))[codes]
+        if (len(self._held) + 1) * matrix.nbytes <= HELD_BYTES:
+            self._held[name] = matrix
+        return matrix
 
 
 def explaining_columns(bundle: Bundle, groups: RowGroups, names: Iterable[Any]) -> list[tuple[Any, float]]:
@@ -274,11 +274,11 @@ def explaining_columns(bundle: Bundle, groups: RowGroups, names: Iterable[Any]) 
     if total <= 1e-20 * max(float(bundle.shares @ np.square(bundle.curves).sum(axis=1)), 1e-300):
         return []
     rows = observations(groups.row_weights, len(bundle.curves))
-    found = []
+    explained = []
     for name, size, between in groups.between(bundle.apart * np.sqrt(bundle.weights), names):
         share = 1.0 - (1.0 - between / total) * (rows - 1) / max(rows - size, 1.0)
-        found.append((name, max(0.0, share)))
-    return sorted(found, key=lambda pair: -pair[1])
+        explained.append((name, max(0.0, share)))
+    return sorted(explained, key=lambda pair: -pair[1])
 
 
 def group_codes(values: NDArray[Any], weights: Float | None = None) -> NDArray[np.intp]:
@@ -286,8 +286,8 @@ def group_codes(values: NDArray[Any], weights: Float | None = None) -> NDArray[n
     if values.dtype == object:
         gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
         lookup: dict[Any, int] = {}
-        found = [0 if g else lookup.setdefault(v, len(lookup)) for v, g in zip(values.tolist(), gone)]
-        codes = np.array(found, dtype=np.intp)
+        numbers = [0 if g else lookup.setdefault(v, len(lookup)) for v, g in zip(values.tolist(), gone)]
+        codes = np.array(numbers, dtype=np.intp)
     else:
         gone = np.isnat(values) if values.dtype.kind in "mM" else ~np.isfinite(values.astype(np.float64))
         codes = np.zeros(len(values), dtype=np.intp)

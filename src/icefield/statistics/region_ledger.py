@@ -23,20 +23,20 @@ class LedgerCut:
     why_not: str = ""
 
 
-def ledger(study: Study, found: Regions) -> list[LedgerCut]:
+def ledger(study: Study, regions: Regions) -> list[LedgerCut]:
     """The cuts that were made, in order, and the best of the others, each tried alone on all rows.
 
     Parameters
     ----------
     study : the model and its data
-    found : regions by rules
+    regions : regions by rules
     """
-    made = [LedgerCut(split.sides[0].words(study.naming), split.removed) for split in found.splits]
+    made = [LedgerCut(split.sides[0].words(study.naming), split.removed) for split in regions.splits]
     if not made:
         return []
-    bundle = RuleBundle.of(study, found.effect)
-    used = {split.column for split in found.splits}
-    (feature,) = study.resolve([found.feature])
+    bundle = RuleBundle.of(study, regions.effect)
+    used = {split.column for split in regions.splits}
+    (feature,) = study.resolve([regions.feature])
     first, tried = made[0], []
     for name, column in other_columns(study, feature.columns, bundle.rows).items():
         if name in used:
@@ -47,8 +47,8 @@ def ledger(study: Study, found: Regions) -> list[LedgerCut]:
         parts, splits = partition({name: column}, bundle.shapes, bundle.weights, limits)
         if splits:
             tried.append((splits[0].removed, parts[0].words(study.naming)))
-    tried.sort(key=lambda one: -one[0])
-    together = found.splits[0].together > 0
+    tried.sort(key=lambda cut: -cut[0])
+    together = regions.splits[0].together > 0
     return [
         *made,
         *(LedgerCut(words, removed, _why(removed, first, together)) for removed, words in tried[:REJECTED]),

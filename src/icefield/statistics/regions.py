@@ -23,7 +23,7 @@ from icefield.data.naming import Naming
 from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import READ_CURVES
 from icefield.statistics.decision import Decision, decision_of, read_curves
-from icefield.statistics.ice_sample import Curved, effects_with_curves
+from icefield.statistics.ice_sample import IceRequest, effects_with_curves
 from icefield.statistics.ice_statistics import (
     all_point_weights,
     centred,
@@ -115,7 +115,7 @@ def regions(
 
     Notes
     -----
-    OutputCurves are centred at their own mean, so regions differ in the *shape* of the effect, not its level.
+    Curves are centred at their own mean, so regions differ in the *shape* of the effect, not its level.
     Where curves differ by less than 0.15 standard deviations of the predictions, no region is looked for; "little"
     is less than 0.30. Where the best cut and then the next leave much, every two cuts are looked at together: a sign
     that depends on a product of two columns is found too. A note says where most of what the rules remove lies at
@@ -127,13 +127,13 @@ def regions(
     validate.share("least_rows", least_rows)
     if least_removed is not None:
         validate.share("least_removed", least_removed)
-    (found,) = study.resolve([feature])
+    (moved,) = study.resolve([feature])
     decision, note = decision_of(study, feature), ""
     if rows is None and grid is None:
         effect = read_curves(study, decision)  # the curves everything else is said from
     else:
         used = min(READ_CURVES, study.sample.n_rows) if rows is None else rows
-        wanted = Curved(grid, kept=study.sample.n_rows)
+        wanted = IceRequest(grid, kept=study.sample.n_rows)
         ((effect,),), note = effects_with_curves(study, [feature], wanted, rows=used)
         effect = replace(effect, groups={}, by=None)
     if effect.std is None:
@@ -141,16 +141,16 @@ def regions(
         effect = replace(effect, spread=Spread(Spread.of(curves, effect.row_weights, "rows").std))
     bundle = RuleBundle.of(study, effect)
     least = max(LEAST_REMOVED, BY_CHANCE / len(bundle.rows)) if least_removed is None else least_removed
-    every = other_columns(study, found.columns, bundle.rows)
-    columns = _told_apart_by(decision, every)
+    every = other_columns(study, moved.columns, bundle.rows)
+    columns = _rule_columns(decision, every)
     by_named: float | None = None
     splits: list[Split] = []
     if bundle.differ < THRESHOLDS["heterogeneous"]:
         parts = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))]
-        said = _agree(decision)
+        text = _agree(decision)
         labels = np.zeros(len(bundle.rows), dtype=np.intp)
     elif method == "rules":
-        parts, splits, by_named = _ruled(bundle, columns, every, Limits(depth, least_rows, least))
+        parts, splits, by_named = _rules(bundle, columns, every, Limits(depth, least_rows, least))
         if splits and least_removed is None and not has_a_reason(bundle.differ, _explained(splits)):
             parts, splits = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))], []
         if not splits and least_removed is None:
@@ -160,13 +160,13 @@ def regions(
             )
         labels = assigned(parts)
         usual = rows is None and grid is None
-        said = _unlike(study, found, effect, bundle, labels, usual) if splits else _no_rule(decision, depth)
+        text = _outside(study, moved, effect, bundle, labels, usual) if splits else _no_rule(decision, depth)
     else:
-        labels = _clustered(bundle.shapes, bundle.weights, clusters, least, study.seed)
+        labels = _cluster(bundle.shapes, bundle.weights, clusters, least, study.seed)
         parts, splits = partition(
             columns, np.eye(int(labels.max()) + 1)[labels], bundle.weights, Limits(depth, least_rows, 0.05)
         )
-        said = ""
+        text = ""
     return _table(
         study,
         effect,
@@ -176,7 +176,7 @@ def regions(
         parts,
         splits,
         method,
-        [note, said, *_not_named(decision, splits, by_named), *_not_in_the_data(decision, splits)],
+        [note, text, *_not_named(decision, splits, by_named), *_not_in_the_data(decision, splits)],
     )
 
 
@@ -208,11 +208,11 @@ class RuleBundle:
     def heterogeneity(self, inside: NDArray[np.bool_]) -> float:
         w = self.weights[inside] / self.weights[inside].sum()
         apart = self.shapes[inside] - w @ self.shapes[inside]
-        own = float(np.sqrt(w @ np.square(apart).sum(axis=1)))
-        return own if own > 1e-9 * max(self.differ, 1e-3) else 0.0  # what is left is rounding
+        size = float(np.sqrt(w @ np.square(apart).sum(axis=1)))
+        return size if size > 1e-9 * max(self.differ, 1e-3) else 0.0  # what is left is rounding
 
 
-def _ruled(
+def _rules(
     bundle: RuleBundle, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
 ) -> tuple[list[RegionRows], list[Split], float | None]:
     """Rules on the columns named elsewhere; where those leave much and others tell clearly more, on any.
@@ -225,10 +225,10 @@ def _ruled(
     parts, splits = partition(named, *given)
     removed = _removed(splits)
     if removed < NAMED_ENOUGH and len(named) < len(every):
-        found = partition(every, *given)
-        if _removed(found[1]) >= removed + BETTER:
+        on_any = partition(every, *given)
+        if _removed(on_any[1]) >= removed + BETTER:
             begun = partition(every, *given, first=named)
-            return *(found if _removed(found[1]) >= _removed(begun[1]) + BETTER else begun), removed
+            return *(on_any if _removed(on_any[1]) >= _removed(begun[1]) + BETTER else begun), removed
     return parts, splits, None
 
 
@@ -255,7 +255,7 @@ def _explained(splits: Sequence[Split]) -> float:
     return max(splits[0].removed, splits[0].together - TOGETHER)
 
 
-def _unlike(
+def _outside(
     study: Study,
     feature: Feature,
     effect: Effect,
@@ -288,17 +288,17 @@ def _unlike(
     return f"caution: {100 * share:.0f} % of what these rules explain rests on combinations that do not occur in the data"
 
 
-def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping[Any, Column]:
-    """The columns of the features it interacts with, so that rules speak of those that are named elsewhere.
+def _rule_columns(decision: Decision, columns: Mapping[Any, Column]) -> Mapping[Any, Column]:
+    """The columns that rules may use: those the feature interacts with, so that rules speak of what is named elsewhere.
 
     Where no single feature is, any column may do.
     """
-    kept = {name: columns[name] for name in _named(decision) if name in columns}
-    return kept or columns
+    partners = {name: columns[name] for name in _named(decision) if name in columns}
+    return partners or columns
 
 
 def _agree(decision: Decision) -> str:
-    """Why nothing is looked for: differences below what counts, beside an interaction that just does."""
+    """The note that no regions are needed: differences are below what counts, whether or not an interaction is above."""
     if not _named(decision):
         return "the curves agree: no regions are needed"
     least = f"{THRESHOLDS['heterogeneous']} {decision.reading.unit_name}"
@@ -306,7 +306,7 @@ def _agree(decision: Decision) -> str:
 
 
 def _no_rule(decision: Decision, depth: int) -> str:
-    """That nothing was found, without denying the features it is said to interact with."""
+    """The note that no rule was found, which does not deny the features it is said to interact with."""
     cuts = "one split" if depth == 1 else "one or two splits"
     text = f"the curves differ, but no rule of {cuts} on other columns tells them apart"
     if not _named(decision):
@@ -320,28 +320,28 @@ def _named(decision: Decision) -> list[Any]:
 
 
 def _not_named(decision: Decision, splits: Sequence[Split], by_named: float | None) -> Iterator[str]:
-    """How the columns of rules go with what its reading says it interacts with, where they are not among that.
+    """Notes on columns that rules use although the feature's reading does not say that it interacts with them.
 
     `by_named` is what rules on those features alone explain, where rules are on others too.
     """
     name = decision.reading.naming.name
     feature, named = name(decision.feature), _named(decision)
-    own = [one for one, _ in decision.reading.interacts or ()]
+    partners = [partner for partner, _ in decision.reading.interacts or ()]
     used = dict.fromkeys(split.column for split in splits)
     for column in used:
-        if column in named and column not in own:
+        if column in named and column not in partners:
             outputs = [
                 name_text(reading.output, 30)
                 for reading in decision.readings
-                if any(one == column for one, _ in reading.interacts or ())
+                if any(partner == column for partner, _ in reading.interacts or ())
             ]
             where = f"output{'' if len(outputs) == 1 else 's'} {enumerated(outputs)}"
             yield f"{name(column)}: {feature} interacts with it in {where}, and rules are for all outputs together"
-    others = [str(name(column)) for column in used if column not in named]
+    unnamed = [str(name(column)) for column in used if column not in named]
     those = "that" if len(named) == 1 else "those"
-    if others and named and by_named is not None:
+    if unnamed and named and by_named is not None:
         yield (
-            f"{enumerated(others)}: not among what {feature} interacts with most ({enumerated([str(name(one)) for one in named])}), but "
+            f"{enumerated(unnamed)}: not among what {feature} interacts with most ({enumerated([str(name(partner)) for partner in named])}), but "
             + (
                 f"rules on {those} alone would explain only {100 * by_named:.0f} % of the differences"
                 if by_named > 0
@@ -362,11 +362,11 @@ def _not_in_the_data(decision: Decision, splits: Sequence[Split]) -> list[str]:
 
 def other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -> Mapping[Any, Column]:
     table = study.sample.table.take(rows)
-    found = {name: table.column(name) for name in study.model.columns if name not in moving}
+    columns = {name: table.column(name) for name in study.model.columns if name not in moving}
     # Codes have no order that a bound could cut.
     return {
-        name: Column(name, "categorical", own.values, own.missing) if study.naming.coded(name) else own
-        for name, own in found.items()
+        name: Column(name, "categorical", each.values, each.missing) if study.naming.coded(name) else each
+        for name, each in columns.items()
     }
 
 
@@ -397,13 +397,13 @@ def _table(
         inside = labels == number
         label = rule if rule not in groups else f"{rule} ({number + 1})"
         groups[label] = _region_effect(effect, inside, bundle.weights)
-        own = bundle.heterogeneity(inside)
+        spread = bundle.heterogeneity(inside)
         share = float(bundle.weights[inside].sum() / total)
-        left += share * own**2
+        left += share * spread**2
         columns["rule"].append(label)
         columns["rows"].append(int(inside.sum()))
         columns["share"].append(share)
-        columns["heterogeneity"].append(own)
+        columns["heterogeneity"].append(spread)
         read = read_effect(groups[label]).each[output]
         columns["effect"].append(
             f"{shape_words(read)} ({name_text(read.output, 30)})" if read.several else shape_words(read)
@@ -416,8 +416,8 @@ def _table(
         arrays["precision"] = np.array([p for _, p, _ in quality])
         arrays["recall"] = np.array([r for _, _, r in quality])
     removed = 1.0 - left / bundle.differ**2 if bundle.differ > 0 and len(numbers) > 1 else 0.0
-    said = [_split_words(split, study.naming) for split in splits] if method == "rules" else []
-    said += [
+    lines = [_split_words(split, study.naming) for split in splits] if method == "rules" else []
+    lines += [
         f"{rule}: a small region, {100 * share:.1f} % of the rows"
         if share < 0.1 * SMALL
         else f"{rule}: a small region, {100 * share:.0f} % of the rows"
@@ -425,7 +425,7 @@ def _table(
         if share < SMALL
     ]
     every = read_effect(effect.averages_only()).each
-    reading = max(every, key=lambda one: one.unit) if effect.scale_label == "probability" else every[0]
+    reading = max(every, key=lambda r: r.unit) if effect.scale_label == "probability" else every[0]
     return Regions(
         columns=arrays,
         title=(
@@ -438,7 +438,7 @@ def _table(
                 else ""
             )
         ),
-        notes=tuple(n for n in (*said, *notes) if n),
+        notes=tuple(n for n in (*lines, *notes) if n),
         library=study.sample.table.library,
         naming=study.naming,
         feature=effect.features[0],
@@ -475,7 +475,7 @@ def _region_effect(effect: Effect, inside: NDArray[np.bool_], weights: Float) ->
 # --- clusters ------------------------------------------------------------------------------------
 
 
-def _clustered(
+def _cluster(
     shapes: Float, weights: Float, wanted: int | None, least_removed: float, seed: int
 ) -> NDArray[np.intp]:
     if wanted is not None:
@@ -483,17 +483,17 @@ def _clustered(
     labels, before = np.zeros(len(shapes), dtype=np.intp), None
     total = float(weights @ np.square(shapes - weights @ shapes / weights.sum()).sum(axis=1))
     for count in range(2, MOST_CLUSTERS + 1):
-        found, distance = _k_means(shapes, weights, count, seed)
+        candidate, distance = _k_means(shapes, weights, count, seed)
         if (total if before is None else before) - distance < least_removed * total:
             break
-        labels, before = found, distance
+        labels, before = candidate, distance
     return labels
 
 
 def _k_means(shapes: Float, weights: Float, count: int, seed: int) -> tuple[NDArray[np.intp], float]:
     """Lloyd's algorithm from several spread-out starts; the best is kept, largest cluster first."""
     rng = np.random.default_rng(seed)
-    found: list[tuple[float, NDArray[np.intp]]] = []
+    runs: list[tuple[float, NDArray[np.intp]]] = []
     for _ in range(RESTARTS):
         centres = _spread_out(shapes, weights, count, rng)
         labels = np.full(len(shapes), -1, dtype=np.intp)
@@ -507,8 +507,8 @@ def _k_means(shapes: Float, weights: Float, count: int, seed: int) -> tuple[NDAr
                 inside = labels == k
                 if inside.any():
                     centres[k] = np.average(shapes[inside], axis=0, weights=weights[inside])
-        found.append((float(weights @ _squared_distances(shapes, centres).min(axis=1)), labels))
-    total, labels = min(found, key=lambda one: one[0])
+        runs.append((float(weights @ _squared_distances(shapes, centres).min(axis=1)), labels))
+    total, labels = min(runs, key=lambda run: run[0])
     sizes = np.bincount(labels, weights, minlength=count)
     order = np.argsort(-sizes, kind="stable")
     place = np.empty(count, dtype=np.intp)
