@@ -158,7 +158,7 @@ def _interval(bounds: LearnerInterval, points: NDArray[np.intp]) -> Interval:
 
 def _observed_means(seen: Means, place: FeatureAxis, shown: NDArray[Any], least: int) -> MeansSeen:
     """Observed and predicted means of the rows near each place, in the card's own places; of at least this many rows."""
-    known, gone = (each and each.of_many(least) for each in (seen.known(shown.tolist()), seen.gone()))
+    known, gone = (each and each.of_many(least) for each in (seen.known(shown.tolist()), seen.for_missing()))
     missing = None if gone is None else [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)]
     mean = [numbers(level, 8) for level in seen.overall()]
     if known is None:

@@ -90,7 +90,7 @@ def build_comparison(
     began = time.perf_counter()
     names, each = [page_name(name, 40) for name in studies], list(studies.values())
     _check(studies)
-    shared, left_out = _shared(studies, features)
+    shared, left_out = _common_features(studies, features)
     with Progress("comparison", total=2 * len(studies) + 1) as progress:
         made = []
         for study in each:
@@ -146,7 +146,7 @@ def _check(studies: Mapping[Any, Study]) -> None:
                 raise InputError.about("members", problem, value_of(study.model))
 
 
-def _shared(
+def _common_features(
     studies: Mapping[Any, Study], features: Iterable[Any] | None
 ) -> tuple[list[Any], dict[Any, list[int]]]:
     """Features of all models, and those that only some have, with the places of these models."""
@@ -216,13 +216,13 @@ def _finding(number: int, feature: InModels, names: Sequence[str]) -> Finding:
         Side(name, page_sentence(plain_words(reading, subject_text(effect, o))), size)
         for name, size, reading, effect in zip(names, size_texts(readings), readings, feature.effects)
     ]
-    curves = [_on_level(first, effect, o) for effect in feature.effects[1:]]
+    curves = [_at_first_level(first, effect, o) for effect in feature.effects[1:]]
     of = f", {page_name(first.outputs[o])}" if len(first.outputs) > 1 else ""
     picture = small_curve(first, o, NOTICEABLE * output_unit(first, o), behind=curves)
     return Finding(number, feature.text(), sides, picture, f"differs by {feature.most:.2f} SD{of}")
 
 
-def _on_level(first: Effect, effect: Effect, output: int) -> Float:
+def _at_first_level(first: Effect, effect: Effect, output: int) -> Float:
     """Another model's average, moved to the first one's mean: effects are compared, not levels."""
     weights, shown = point_weights(first), shown_points(first)
     return effect.average[output] + weights @ (first.average[output][shown] - effect.average[output][shown])

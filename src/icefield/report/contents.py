@@ -137,7 +137,7 @@ def build(
                 small = len(every) - len(groups)
                 feature = replace(feature, effect=replace(feature.effect, groups=groups))
             if released is not None:
-                feature = released.joined(feature, rows)
+                feature = released.with_rare_levels(feature, rows)
             curves = 0 if feature.effect.individual is None else int(feature.effect.individual.shape[1])
             means = Means.of(study, feature.asked, feature.effect, least > 0)
             panel = feature_panel(
@@ -163,7 +163,7 @@ def build(
         model = glance.model(name, study, made, data_name, ranked[0].output, least)
         progress.advance()
     seconds = time.perf_counter() - began
-    note = "" if released is None else released.said
+    note = "" if released is None else released.note
     lede = opening_of(study, made, fit_check(study), {card.name: card.effect.support for card in ranked})
     return ReportPage(
         title=page_name(title, 200) if title else f"How {name} responds to its features",

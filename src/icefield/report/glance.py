@@ -65,7 +65,7 @@ def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
         picture=against(groups, axes, seen.classes) if groups else None,
         names=[name for name, _ in groups],
         classes=seen.classes,
-        about=_about(seen, groups),
+        about=_picture_text(seen, groups),
         caution="" if check is None else check.caution,
         carried="" if check is None or check.caution else f"{fit_words(check)}.",
     )
@@ -99,7 +99,7 @@ def _share_text(share: float) -> str:
 
 def _class_scores(study: Study, seen: fit_score.Observed) -> list[Score]:
     scores = []
-    area = fit_score.ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
+    area = fit_score.roc_auc(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
     if seen.truth.shape[1] == 1 and np.isfinite(area):
         name = _class_name(study.model.outputs[0])
         meaning = f"how often a row of {name} is ranked above another; 0.5 is chance"
@@ -119,7 +119,7 @@ def _class_name(output: Any) -> str:
     return page_name(output, 30) if isinstance(output, str) else f"class {page_name(output, 30)}"
 
 
-def _about(seen: fit_score.Observed, groups: Sequence[Any]) -> str:
+def _picture_text(seen: fit_score.Observed, groups: Sequence[Any]) -> str:
     """A sentence on the picture of observed against predicted: where the two are farthest apart."""
     if not groups:
         return ""

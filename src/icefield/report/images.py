@@ -58,7 +58,7 @@ def image(panel: Panel, kind: str) -> str:
     if panel.flip:
         high = max(high, PER_LEVEL * len(panel.x.ticks) + 0.9)
     with plt.rc_context(SETTINGS):
-        ax: Any = drawer.draw(Picture((_painted(panel),)), Options.of({"figsize": (wide, high)}))
+        ax: Any = drawer.draw(Picture((_with_colours(panel),)), Options.of({"figsize": (wide, high)}))
         if panel.look == "word":
             ax.set_axis_off()
         legend = ax.get_legend()
@@ -70,7 +70,7 @@ def image(panel: Panel, kind: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
-def _painted(panel: Panel) -> Panel:
+def _with_colours(panel: Panel) -> Panel:
     """The panel with colours that matplotlib knows."""
 
     def of(mark: Any) -> Any:

@@ -83,7 +83,7 @@ class Means:
         if not self._effect.ordered[0]:
             return self._at_levels(levels)
         stretch = self._stretch()
-        bins = self._each(lambda o: along_feature(self._seen, self._column, o, stretch))
+        bins = self._per_output(lambda o: along_feature(self._seen, self._column, o, stretch))
         if not bins:
             return None
         values = at = rounded_means(bins[0].at, self._column) if self._coarse else bins[0].at
@@ -92,7 +92,7 @@ class Means:
         single = self._column.kind != "float" and bool((at == np.round(at)).all())
         return _stack(bins, values, [self._near(value, at, single) for value in values])
 
-    def _each(self, of: Callable[[int], Result | None]) -> list[Result]:
+    def _per_output(self, of: Callable[[int], Result | None]) -> list[Result]:
         """What `of` gives for each output, where that is not None."""
         return [bins for o in range(self._seen.truth.shape[1]) if (bins := of(o)) is not None]
 
@@ -115,7 +115,7 @@ class Means:
         return text if single else f"around {text}"
 
     def _at_levels(self, levels: list[Any]) -> GroupMeans | None:
-        means = self._each(lambda o: at_levels(self._seen, self._column, levels, o))
+        means = self._per_output(lambda o: at_levels(self._seen, self._column, levels, o))
         if not means:
             return None
         values = object_array([levels[i] for i in means[0][0]])
@@ -123,9 +123,9 @@ class Means:
         texts = [named_value(v, naming, feature, lambda value: shown_value(value, 60)) for v in values]
         return _stack([bins for _, bins in means], values, texts)
 
-    def gone(self) -> GroupMeans | None:
+    def for_missing(self) -> GroupMeans | None:
         """Means of the rows in which the feature is missing; None where they are few."""
-        bins = self._each(lambda o: where_missing(self._seen, self._column, o))
+        bins = self._per_output(lambda o: where_missing(self._seen, self._column, o))
         return _stack(bins, np.zeros(1), ["missing"], with_rows=False) if bins else None
 
     def far_from_curve(self, output: int) -> FarFromCurve | None:

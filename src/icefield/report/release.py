@@ -76,7 +76,7 @@ class Release:
         edges = self._statistics.points(feature, BINS + 1)
         return edges if len(edges) > 1 else None
 
-    def joined(self, ranked: RankedFeature, rows: Any) -> RankedFeature:
+    def with_rare_levels(self, ranked: RankedFeature, rows: Any) -> RankedFeature:
         """A feature of levels with those of few rows as one more point: the average over them, each as often as it occurs."""
         effect, feature = ranked.effect, self.study.feature(ranked.asked)
         rare = self._statistics.rare_levels(feature)
@@ -93,10 +93,10 @@ class Release:
         )  # fmt: skip
         support = None if effect.support is None else support_of(self.study, (feature,), new.grid, new.weight)
         new = replace(new, backing=replace(new.backing, support=support))
-        return replace(ranked, effect=_with_joined(effect, new, f"{counted(len(rare))} other levels"))
+        return replace(ranked, effect=_with_rare_level(effect, new, f"{counted(len(rare))} other levels"))
 
     @property
-    def said(self) -> str:
+    def note(self) -> str:
         """The page's note on how values were coarsened for release."""
         unnamed = page_name(", ".join(self._unnamed))
         columns = f" and columns without any such value ({unnamed})" if self._unnamed else ""
@@ -106,7 +106,7 @@ class Release:
         )
 
 
-def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = None) -> Effect:
+def _with_rare_level(effect: Effect, rare: Effect, name: str, share: Float | None = None) -> Effect:
     """An effect with one more level, which stands for those of `rare`."""
     weight = np.asarray(rare.weight)
     share = weight / weight.sum() if share is None else share
@@ -132,7 +132,7 @@ def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = 
                        centered_std=put(effect.centered_std, rare.centered_std)),
         backing=replace(effect.backing, support=support, weight=np.insert(np.asarray(effect.weight), at, weight.sum())),
         kept=kept,
-        groups={label: _with_joined(group, rare.groups[label], name, share) for label, group in effect.groups.items()},
+        groups={label: _with_rare_level(group, rare.groups[label], name, share) for label, group in effect.groups.items()},
     )  # fmt: skip
 
 

@@ -168,8 +168,8 @@ def _effect(study: Study, local: LocalEffect, chosen: Chosen) -> Effect:
     blank = replace(blank, provenance=replace(blank.provenance, sampled_from=chosen.sampled_from))
     whole, *by_group = local.curves()
     labels = () if study.rows.groups is None else study.rows.groups.labels
-    groups = {label: curve.drawn_on(blank, curve.n_rows) for label, curve in zip(labels, by_group)}
-    return replace(whole.drawn_on(blank, blank.n_rows), groups=groups)
+    groups = {label: curve.as_effect(blank, curve.n_rows) for label, curve in zip(labels, by_group)}
+    return replace(whole.as_effect(blank, blank.n_rows), groups=groups)
 
 
 def _cuts(

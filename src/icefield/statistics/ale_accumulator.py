@@ -19,7 +19,7 @@ from icefield.core.rows import Accumulator, Block, State
 from icefield.core.study import Study
 from icefield.data.features import Feature, feature_column
 from icefield.errors import EngineError
-from icefield.statistics.ale_curve import LocalCurve, MovedRows, StepSums, numbered_states, own_state
+from icefield.statistics.ale_curve import LocalCurve, MovedRows, StepSums, numbered_state, numbered_states
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.steps import Cut, Steps
 from icefield.threads import ThreadCrew
@@ -58,7 +58,7 @@ class LocalEffect:
         self._moves: list[MovedRows] = []
         self.reach = 1.0  # share of the standard error that is left where rows were drawn
         kind = StepSums if len(sizes) == 1 else CellSums
-        self.sums = [kind.none(sizes, len(study.model.outputs)) for _ in range(1 + self.n_groups)]
+        self.sums = [kind.empty(sizes, len(study.model.outputs)) for _ in range(1 + self.n_groups)]
         self.n_rows = self.n_used = 0
 
     @property
@@ -129,14 +129,14 @@ class LocalEffect:
         self.n_rows, self.n_used = state["rows"].tolist()
         self._note_state(state)
         for number, sums in enumerate(self.sums):
-            sums.restore(own_state(state, number))
+            sums.restore(numbered_state(state, number))
 
     def merge(self, state: State) -> None:
         rows, used = state["rows"].tolist()
         self.n_rows, self.n_used = self.n_rows + rows, self.n_used + used
         self._note_state(state)
         for number, sums in enumerate(self.sums):
-            sums.merge(own_state(state, number))
+            sums.merge(numbered_state(state, number))
 
     def _note_state(self, state: State) -> None:
         engine, reason, costly = state["moved"].tolist()
@@ -194,11 +194,11 @@ class LocalEffects(Accumulator):
 
     def restore(self, state: State) -> None:
         for number, effect in enumerate(self._effects):
-            effect.restore(own_state(state, number))
+            effect.restore(numbered_state(state, number))
 
     def merge(self, state: State) -> None:
         for number, effect in enumerate(self._effects):
-            effect.merge(own_state(state, number))
+            effect.merge(numbered_state(state, number))
 
 
 def _crossings(steps: Sequence[Steps], used: Positions) -> tuple[Positions, ...]:

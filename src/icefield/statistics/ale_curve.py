@@ -38,14 +38,14 @@ class LocalCurve:
     weight: Float
     n_rows: int
 
-    def drawn_on(self, blank: Effect, n_rows: int) -> Effect:
+    def as_effect(self, blank: Effect, n_rows: int) -> Effect:
         backing, about = replace(blank.backing, weight=self.weight), replace(blank.provenance, n_rows=n_rows)
         return replace(
             blank, average=self.average, spread=Spread(se=self.se), backing=backing, provenance=about
         )
 
 
-class Summed:
+class ArraySums:
     """Sums that are arrays, in a dataclass: as a mapping of arrays and back."""
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -67,14 +67,14 @@ def numbered_states(several: Iterable[Any]) -> dict[str, NDArray[Any]]:
     return {f"{i} {name}": values for i, sums in enumerate(several) for name, values in sums.state().items()}
 
 
-def own_state(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[Any]]:
+def numbered_state(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[Any]]:
     """The part of a state that belongs to the sums with this number."""
     prefix = f"{number} "
     return {name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)}
 
 
 @dataclass(eq=False)
-class StepSums(Summed):
+class StepSums(ArraySums):
     """Sums of rows' changes by step of one feature, with all that the curve's error needs.
 
     The square of a row is that of its weight, but the weight itself where weights count copies of rows, of which each is an
@@ -98,7 +98,7 @@ class StepSums(Summed):
     about: NDArray[np.int64]  # nodes that a row stands about, 1 for levels and 2 for numbers
 
     @classmethod
-    def none(cls, sizes: Sequence[int], outputs: int) -> StepSums:
+    def empty(cls, sizes: Sequence[int], outputs: int) -> StepSums:
         """Sums over no rows, for this many nodes."""
         (n_nodes,) = sizes
         steps = n_nodes - 1
@@ -112,7 +112,7 @@ class StepSums(Summed):
     @classmethod
     def at_places(cls, counts: Float, changes: Float, about: int) -> StepSums:
         """From sums by place, where rows stand: between nodes or at them; see `icefield.core.placement.PlaceSums`."""
-        totals = cls.none([len(counts)], changes.shape[1])
+        totals = cls.empty([len(counts)], changes.shape[1])
         (rows, weight, squared), n = counts.T, len(counts) - 1
         totals.n_rows, totals.about = np.array([round(rows.sum())]), np.array([about])
         totals.node_squared = squared.copy()
@@ -169,11 +169,11 @@ class StepSums(Summed):
             return LocalCurve(flat, flat.copy(), self.end_weight, n_rows)
         made = self.accumulated(nodes)
         variance = self._variance(made, copies)
-        average, beyond = made.curve - made.middle, _beyond(self.weight > 0)
+        average, beyond = made.curve - made.middle, _outside_range(self.weight > 0)
         average[beyond], variance[beyond] = np.nan, np.nan
         return LocalCurve(average.T.copy(), np.sqrt(np.maximum(variance, 0.0)).T, self.end_weight, n_rows)
 
-    def accumulated(self, nodes: NDArray[Any]) -> Accumulated:
+    def accumulated(self, nodes: NDArray[Any]) -> AccumulatedCurve:
         """Mean changes by step, added up along the nodes."""
         has = self.weight > 0
         total = np.where(has, self.weight, 1.0)
@@ -181,13 +181,13 @@ class StepSums(Summed):
         start = np.zeros((1, delta.shape[1]))
         curve = np.concatenate([start, _filled(delta, has, nodes).cumsum(axis=0)])
         share = self.node_weight / self.node_weight.sum()
-        return Accumulated(delta, total, curve, share @ curve, share)
+        return AccumulatedCurve(delta, total, curve, share @ curve, share)
 
     def observations(self, copies: bool) -> Float:
         """How many observations each step has: copies, or where rows have unequal weights, the effective sample size."""
-        return self.weight if copies else _effective(self.weight, self.squared)
+        return self.weight if copies else _effective_size(self.weight, self.squared)
 
-    def _variance(self, made: Accumulated, copies: bool) -> Float:
+    def _variance(self, made: AccumulatedCurve, copies: bool) -> Float:
         """Variance of the centred curve at each node, ``(nodes, outputs)``, where rows are independent."""
         delta, total = made.delta, made.total[:, None]
         within = (self.spread + self.squared[:, None] * np.square(self.centre - delta)) / np.square(total)
@@ -200,7 +200,7 @@ class StepSums(Summed):
         at_row = at_row - made.middle
         whole = float(self.node_weight.sum())
         middle = self.node_squared[: len(at_row)] @ np.square(at_row) / whole**2
-        count = whole if copies else float(_effective(whole, self.node_squared.sum()))
+        count = whole if copies else float(_effective_size(whole, self.node_squared.sum()))
         middle *= count / (count - 1.0) if count > 1.0 + 1e-9 else np.nan
         beside = [at_row] if len(at_row) == len(delta) else [at_row[:-1], at_row[1:]]
         with_step = sum(
@@ -226,7 +226,7 @@ class StepSums(Summed):
 
 
 @dataclass(frozen=True, eq=False)
-class Accumulated:
+class AccumulatedCurve:
     """Mean changes of the steps, their rows' weight, the curve they add up to from the first node on, its mean over the
     data, and the data's share at each node."""
 
@@ -258,7 +258,7 @@ class MovedRows:
         variance[np.isnan(curve.se)] = np.nan
         return np.sqrt(variance)
 
-    def _variance(self, made: Accumulated, count: Float) -> Float:
+    def _variance(self, made: AccumulatedCurve, count: Float) -> Float:
         """Variance at each node, ``(nodes, outputs)``, from clusters' shares in the curve, which sums by step do not tell apart."""
         (cut,), (row, step), clusters = self.steps, self.crossed, np.asarray(self.clusters)
         n_steps, outputs = made.delta.shape
@@ -299,7 +299,7 @@ def _merged_spread(mine: AboutMean, other: AboutMean, product: Callable[[Float],
     return whole, mean + apart * share[:, None], together
 
 
-def _effective(weight: Any, squared: Any) -> Any:
+def _effective_size(weight: Any, squared: Any) -> Any:
     """Effective sample size: (sum w)² / sum w²."""
     return np.square(weight) / np.where(squared > 0, squared, 1.0)
 
@@ -375,7 +375,7 @@ def widths(nodes: NDArray[Any]) -> Float:
     return np.array([float(after - before) for before, after in pairwise(places)])
 
 
-def _beyond(has: Mask) -> Mask:
+def _outside_range(has: Mask) -> Mask:
     """Nodes outside the range in which the rows stand: nothing is known there."""
     present = np.flatnonzero(has)
     nodes = np.arange(len(has) + 1)

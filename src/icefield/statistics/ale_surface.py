@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.statistics.ale_curve import LocalCurve, MovedRows, Summed, sums_by, widths
+from icefield.statistics.ale_curve import ArraySums, LocalCurve, MovedRows, sums_by, widths
 from icefield.typing import Float, Mask, Positions
 
 FAR = 2**31  # farther than any cell, and still a whole number when squared
 
 
 @dataclass(eq=False)
-class CellSums(Summed):
+class CellSums(ArraySums):
     """Sums of rows' second differences by cell of two features, with the weights of rows about its nodes."""
 
     n_rows: NDArray[np.int64]  # that took part
@@ -31,7 +31,7 @@ class CellSums(Summed):
     second_by_first: Float
 
     @classmethod
-    def none(cls, sizes: Sequence[int], outputs: int) -> CellSums:
+    def empty(cls, sizes: Sequence[int], outputs: int) -> CellSums:
         """Sums over no rows, for this many nodes of either feature."""
         n_first, n_second = sizes
         cells = (n_first - 1) * (n_second - 1)
@@ -52,9 +52,9 @@ class CellSums(Summed):
         about, beside = first.node_of[rows], second.node_of[rows]
         n_about, n_beside = about.shape[1], beside.shape[1]
         across, along = first.step_of[rows], second.step_of[rows]
-        self.first_by_second = _more(self.first_by_second, across, beside, row_weights / n_beside)
-        self.second_by_first = _more(self.second_by_first, along, about, row_weights / n_about)
-        self.joint = _more(self.joint, about, beside, row_weights / (n_about * n_beside))
+        self.first_by_second = _with_rows(self.first_by_second, across, beside, row_weights / n_beside)
+        self.second_by_first = _with_rows(self.second_by_first, along, about, row_weights / n_about)
+        self.joint = _with_rows(self.joint, about, beside, row_weights / (n_about * n_beside))
         if not len(row) or not self.weight.size:
             return
         cell, w = np.ravel_multi_index((s, t), (first.n_steps, second.n_steps)), weights[row]
@@ -125,7 +125,7 @@ def _nearest_in_row(has: Mask) -> Positions:
     return np.where(use_left, left, np.where(right < len(at), right, -1))
 
 
-def _more(known: Float, first: Positions, second: Positions, weights: Float) -> Float:
+def _with_rows(known: Float, first: Positions, second: Positions, weights: Float) -> Float:
     """The `known` weights by place along two features plus those of rows, whose places are ``(rows, 1 or 2)``; -1 is none."""
     out = np.zeros_like(known)
     for a in first.T:

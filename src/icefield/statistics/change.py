@@ -188,7 +188,7 @@ def slope(
     fine = max(2.0, DERIVATIVE_STEP * middle if feature.kind in TIME_KINDS else 2.0) if whole else DERIVATIVE_STEP * middle  # fmt: skip
     coarse = max(2.0, 2.0 * round(TREE_STEP * middle / 2)) if whole else TREE_STEP * middle
     if step is not None:
-        size = _own_step(step, feature, study)
+        size = _step_size(step, feature, study)
         what = "average change per"
     elif _is_stepped(study, contrast(fine), contrast(coarse)):
         size, what = coarse, "the model is a step function, so this is the average change per"
@@ -324,7 +324,7 @@ def _check_number(parameter: str, value: Any) -> None:
         raise InputError.about(parameter, "must be a finite number", value)
 
 
-def _own_step(step: Any, feature: Feature, study: Study) -> float:
+def _step_size(step: Any, feature: Feature, study: Study) -> float:
     """The step asked for, in the column's unit."""
     if feature.kind in TIME_KINDS:
         size = float(_shift(study, feature, step, None, "step").plus)
@@ -376,7 +376,7 @@ def _is_stepped(study: Study, fine: Contrast, coarse: Contrast) -> bool:
         changed.append(np.abs(tried.row_values[..., END] - tried.row_values[..., START]).max(axis=1))
     small, large = changed
     # Whole numbers have no smaller step than 2, and rows may stand right at a jump.
-    is_smaller = coarse.usual_way > 4 * fine.usual_way
+    is_smaller = coarse.full_step > 4 * fine.full_step
     as_jumps = (small == 0) | ((small > large / 2) & is_smaller)
     moved = large > 0
     return bool(moved.any() and (moved & as_jumps).sum() > moved.sum() / 2)

@@ -225,10 +225,10 @@ class Contrast:
     ) -> list[Moments] | None:
         """Mean start, end and change, ``(outputs, 3)``: over all rows, then by group. None where every row is to be asked.
 
-        With `per`, as if all rows went as far as `usual_way` says.
+        With `per`, as if all rows went as far as `full_step` says.
         """
         if plan.engine.additive and self.between_values:
-            question = Question(tuple(_joined(part, block.table) for part in self._parts), spread=False)
+            question = Question(tuple(_joint_axis(part, block.table) for part in self._parts), spread=False)
             (answer,) = plan.engine.answer([question], block, resources)
             parts = [answer.total, *answer.groups]
         else:
@@ -237,7 +237,7 @@ class Contrast:
             if means is None:
                 return None
             parts = [replace(each[0], mean=np.stack([m.mean for m in each], axis=-1)) for each in zip(*means)]
-        way = 1.0 if self.per is None else self.usual_way
+        way = 1.0 if self.per is None else self.full_step
 
         def three(mean: Float) -> Float:
             start, end = self._ends(mean.reshape(len(mean), -1))
@@ -246,15 +246,15 @@ class Contrast:
         return [moments.changed(three) for moments in parts]
 
     @property
-    def usual_way(self) -> float:
+    def full_step(self) -> float:
         """How far a slope moves rows that no limit stops, in the unit asked for."""
         (move,) = self.moves
         low, high = (float(end.plus) for end in move.ends if isinstance(end, Shift))
         return (high - low) / float(self.per or 1.0)
 
-    def goes_as_usual(self, table: Table, moved: MovedValues) -> NDArray[np.bool_]:
-        """Whether rows go as far as `usual_way` says, to within rounding."""
-        return np.abs(self._way(table, moved) - self.usual_way) <= ROUNDING * self.usual_way
+    def takes_full_step(self, table: Table, moved: MovedValues) -> NDArray[np.bool_]:
+        """Whether rows go as far as `full_step` says, to within rounding."""
+        return np.abs(self._step_sizes(table, moved) - self.full_step) <= ROUNDING * self.full_step
 
     def _ends(self, corners: Float) -> tuple[Float, Float]:
         """Predictions at start and end, from those at the corners (the last axis); of a difference of changes, both changes."""
@@ -269,12 +269,12 @@ class Contrast:
             change = end - start
             size = SAME * np.abs(predicted).max(axis=-1)
             if self.per is not None:
-                way = self._way(table, self.moved(table))[:, None]
+                way = self._step_sizes(table, self.moved(table))[:, None]
                 change = change / way
                 size = size / np.abs(way)
             return np.stack([start, end, change, change > size, change < -size], axis=-1)
 
-    def _way(self, table: Table, moved: MovedValues) -> Float:
+    def _step_sizes(self, table: Table, moved: MovedValues) -> Float:
         """How far each row went, in the unit asked for."""
         (move,) = self.moves
         column = feature_column(move.feature, table)
@@ -313,7 +313,7 @@ def _moving_axes(table: Table, ends: Sequence[tuple[Feature, End]], moved: Moved
     ]
 
 
-def _joined(moves: Sequence[Move], table: Table) -> Axis:
+def _joint_axis(moves: Sequence[Move], table: Table) -> Axis:
     """One axis of two points on which several features move together."""
     points: dict[Any, NDArray[Any]] = {}
     for move in moves:
@@ -384,7 +384,7 @@ class Changes(Accumulator):
         chunks = []
         for start in range(0, n_rows, size):
             part = used if size >= n_rows else used.take(np.arange(start, min(start + size, n_rows)))
-            if not self._spread and self._averaged_at_once(part):
+            if not self._spread and self._add_means(part):
                 continue
             values = self._values(part.table)
             self._join(block_moments(values[..., : self._added], part, 0, part.n_rows, self._spread))
@@ -402,12 +402,12 @@ class Changes(Accumulator):
                 self._resources.memory,
             )
 
-    def _averaged_at_once(self, block: Block) -> bool:
+    def _add_means(self, block: Block) -> bool:
         """Take in the means of a block without its rows' own values, where the engine has them."""
         compared, unusual = self._comparison, np.empty(0, np.intp)
         moved = compared.moved(block.table)
         if compared.per is not None:
-            unusual = np.flatnonzero(~compared.goes_as_usual(block.table, moved))
+            unusual = np.flatnonzero(~compared.takes_full_step(block.table, moved))
             if 2 * len(unusual) > block.n_rows:
                 return False
         means = self._answer(lambda plan: compared.means(plan, block, moved, self._resources))
@@ -416,7 +416,7 @@ class Changes(Accumulator):
         if len(unusual):  # their change counts by the way they went themselves
             part = block.take(unusual)
             values = self._values(part.table)
-            more = values[..., CHANGE] - (values[..., END] - values[..., START]) / compared.usual_way
+            more = values[..., CHANGE] - (values[..., END] - values[..., START]) / compared.full_step
             for moments, correction in zip(means, block_moments(more, part, 0, part.n_rows, False)):
                 if correction.weight > 0:
                     moments.mean[..., CHANGE] += correction.mean * (correction.weight / moments.weight)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from icefield.core.study import Study
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.sampling import equal_parts
-from icefield.statistics.fit_score import ranked_right
+from icefield.statistics.fit_score import roc_auc
 from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float
 from icefield.wording.fit import fit_caution, fit_words
@@ -105,12 +105,12 @@ def _make_check(study: Study) -> FitCheck | None:
     predicted = study.predictions(rows)[:, varying]
     groups, fold_of = drawn_folds(study, rows, truth, classes, rng)
     columns = _groupings(study, rows, truth, weights)
-    mean, learned = _carried_over(columns, truth, weights, fold_of)
+    mean, learned = _cross_fit(columns, truth, weights, fold_of)
     n_columns = len(study.model.columns)
     if classes:
         events = int(np.minimum(truth.sum(axis=0), len(rows) - truth.sum(axis=0)).min())
-        score = float(np.mean([_ranked(t, p, weights) for t, p in zip(truth.T, predicted.T)]))
-        carried = float(np.mean([_fold_ranked(t, p, weights, fold_of) for t, p in zip(truth.T, learned.T)]))
+        score = float(np.mean([_gini(t, p, weights) for t, p in zip(truth.T, predicted.T)]))
+        carried = float(np.mean([_fold_gini(t, p, weights, fold_of) for t, p in zip(truth.T, learned.T)]))
         # Of an area under the curve of guesses: the standard error of a rank sum, twice as of 2 AUC - 1.
         error = float(2.0 * np.sqrt((len(rows) + 1) / (12.0 * max(events, 1) * max(len(rows) - events, 1))))
         return FitCheck(score, carried, error, len(rows), 0.0, True, events)
@@ -153,16 +153,16 @@ def drawn_folds(
     return groups, folds
 
 
-def _ranked(truth: Float, predicted: Float, weights: Float) -> float:
+def _gini(truth: Float, predicted: Float, weights: Float) -> float:
     """2 AUC - 1: 0 for guessing, 1 where every row of the class is ranked above all others."""
-    area = ranked_right(truth, predicted, weights)
+    area = roc_auc(truth, predicted, weights)
     return 2.0 * area - 1.0 if np.isfinite(area) else 0.0
 
 
-def _fold_ranked(truth: Float, predicted: Float, weights: Float, fold_of: NDArray[np.intp]) -> float:
+def _fold_gini(truth: Float, predicted: Float, weights: Float, fold_of: NDArray[np.intp]) -> float:
     """2 AUC - 1 within folds, averaged: folds have different means, which would rank their rows."""
     folds = [fold_of == fold for fold in np.unique(fold_of)]
-    return float(np.mean([_ranked(truth[inside], predicted[inside], weights[inside]) for inside in folds]))
+    return float(np.mean([_gini(truth[inside], predicted[inside], weights[inside]) for inside in folds]))
 
 
 def _square(apart: Float, weights: Float) -> Float:
@@ -211,7 +211,7 @@ def column_groups(column: Column) -> NDArray[np.intp] | None:
     return dense if dense.max() > 0 else None
 
 
-def _carried_over(
+def _cross_fit(
     columns: list[NDArray[np.intp]], truth: Float, weights: Float, fold_of: NDArray[np.intp]
 ) -> tuple[Float, Float]:
     """For each row, the mean of the rows learned from, and what was learned from them."""
@@ -220,11 +220,11 @@ def _carried_over(
         out, fitted = fold_of == fold, np.where(fold_of == fold, 0.0, weights)
         for o in range(truth.shape[1]):
             mean[out, o] = fitted @ truth[:, o] / max(fitted.sum(), 1e-300)
-            learned[out, o] = _boosted(columns, truth[:, o], fitted)[out]
+            learned[out, o] = _boost(columns, truth[:, o], fitted)[out]
     return mean, learned
 
 
-def _boosted(columns: list[NDArray[np.intp]], truth: Float, weights: Float) -> Float:
+def _boost(columns: list[NDArray[np.intp]], truth: Float, weights: Float) -> Float:
     """Predictions of all rows by trees fitted, one after the other, to what is left of the rows with weight."""
     predicted = np.full(len(truth), weights @ truth / max(weights.sum(), 1e-300))
     for _ in range(ROUNDS if columns else 0):

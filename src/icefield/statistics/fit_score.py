@@ -101,12 +101,12 @@ def mean_absolute(seen: Observed) -> Float:
     return np.asarray(seen.weights @ np.abs(seen.truth - seen.predicted) / seen.weights.sum())
 
 
-def ranked_right(truth: Float, predicted: Float, weights: Float) -> float:
+def roc_auc(truth: Float, predicted: Float, weights: Float) -> float:
     """Area under the ROC curve: how often a row of the class is predicted above one that is not; ties count half.
 
     Examples
     --------
-    >>> ranked_right(np.array([0.0, 1.0, 1.0]), np.array([0.2, 0.2, 0.9]), np.ones(3))
+    >>> roc_auc(np.array([0.0, 1.0, 1.0]), np.array([0.2, 0.2, 0.9]), np.ones(3))
     0.75
     """
     _, place = np.unique(predicted, return_inverse=True)

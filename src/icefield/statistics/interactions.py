@@ -26,7 +26,7 @@ from icefield.data.features import Feature, listed_features
 from icefield.effect import drawing
 from icefield.errors import BudgetError, InputError
 from icefield.sampling import CROSSED_ROWS
-from icefield.statistics.pair_check import TRIED_FROM, UNSUPPORTED, tried_pairs
+from icefield.statistics.pair_check import TRIED_FROM, UNSUPPORTED, check_pairs
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Backend, Float
@@ -197,7 +197,7 @@ def interactions(
     sets |= {("pair", *(f.label for f in pair)): pair for pair in combinations(features, 2)}
     sets |= {("triple", *(f.label for f in triple)): triple for triple in wanted_triples}
 
-    return _evaluated(study, features, sets, rows, keeps_surfaces=bool(wanted_triples))
+    return _evaluate(study, features, sets, rows, keeps_surfaces=bool(wanted_triples))
 
 
 def _check_fits(study: Study, features: Sequence[Feature], triples: Any) -> None:
@@ -228,10 +228,10 @@ def pair_interactions(study: Study, pairs: Sequence[tuple[Any, Any]]) -> Interac
         resolved.append(pair_features)
     sets: dict[_Name, Sequence[Feature]] = {("alone", label): (f,) for label, f in features.items()}
     sets |= {("pair", *(f.label for f in pair)): pair for pair in resolved}
-    return _evaluated(study, tuple(features.values()), sets, None)
+    return _evaluate(study, tuple(features.values()), sets, None)
 
 
-def _evaluated(
+def _evaluate(
     study: Study,
     features: Sequence[Feature],
     sets: Mapping[_Name, Sequence[Feature]],
@@ -383,7 +383,7 @@ def _held_out(
     by_label = {f.label: f for f in features}
     pairs = {labels: [by_label[label] for label in labels] for labels in sets if len(labels) == 2}
     sizes = {labels: size for labels, size in zip(sets, strength) if len(labels) == 2}
-    tried = tried_pairs(study, pairs, sizes, _unit(study))
+    tried = check_pairs(study, pairs, sizes, _unit(study))
     if not tried:
         return {}
     size = np.full(strength.shape, np.nan)

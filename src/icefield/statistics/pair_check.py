@@ -44,7 +44,7 @@ Side = tuple[NDArray[np.intp], Float, Float]
 
 
 @dataclass(frozen=True)
-class Confirmed:
+class Confirmation:
     """The interaction of one pair on one output, as far as rows that it was not learned from confirm it.
 
     `supported` is ``"yes"``; ``"no"``, where the model's interaction would have been seen; or ``"unclear"``: too few rows or
@@ -86,7 +86,7 @@ class PairCheck:
         self._table = study.sample.table.take(self.rows)
         self._known: dict[Any, Side | None] = {}
 
-    def tried(self, pair: Sequence[Feature], strength: Sequence[float]) -> list[Confirmed | None]:
+    def check(self, pair: Sequence[Feature], strength: Sequence[float]) -> list[Confirmation | None]:
         """One answer per output; `strength` is the model's interaction there, None where a pair cannot be tried."""
         sides = [self._side(feature) for feature in pair]
         if sides[0] is None or sides[1] is None:
@@ -94,7 +94,7 @@ class PairCheck:
         surface = _Surface(sides[0], sides[1], self.weights)
         return [self._answer(surface, o, size) for o, size in enumerate(strength)]
 
-    def _answer(self, surface: _Surface, output: int, strength: float) -> Confirmed | None:
+    def _answer(self, surface: _Surface, output: int, strength: float) -> Confirmation | None:
         left = self._residuals[:, :, output]
         noise = float(np.mean([self.weights[out] @ np.square(left[k, out]) for k, out in self._out()]))
         noise *= len(self.folds) / self.weights.sum()
@@ -102,18 +102,18 @@ class PairCheck:
             return None
         score, square = np.zeros(len(self.rows)), 0.0
         for k, out in self._out():
-            learned = surface.learned(np.where(out, 0.0, self.weights), left[k], noise, strength)
+            learned = surface.fit(np.where(out, 0.0, self.weights), left[k], noise, strength)
             score[out] = self.weights[out] * learned[out] * left[k, out]
             square += float(self.weights[out] @ np.square(learned[out]))
         if not square > 0:
-            return Confirmed(0.0, UNCLEAR)
+            return Confirmation(0.0, UNCLEAR)
         error = float(np.sqrt(np.square(np.bincount(self.clusters, score)).sum()))
         size = float(score.sum() / np.sqrt(square * self.weights.sum()))
         if score.sum() >= SURE * error and size >= LEAST_KEPT * strength:
-            return Confirmed(size, SUPPORTED)
+            return Confirmation(size, SUPPORTED)
         alone = error / np.sqrt(square * self.weights.sum())  # the standard error of a size
         seen = strength >= SEEN_AT * alone and not self._too_few[output]
-        return Confirmed(size, UNSUPPORTED if seen else UNCLEAR)
+        return Confirmation(size, UNSUPPORTED if seen else UNCLEAR)
 
     def _out(self) -> list[tuple[int, NDArray[np.bool_]]]:
         return [(k, self.fold_of == fold) for k, fold in enumerate(self.folds)]
@@ -219,7 +219,7 @@ class _Surface:
         self.spread = mass @ np.square(self.products) / mass.sum()
         self.far = np.outer(first[2], second[2]).ravel()
 
-    def learned(self, weights: Float, left: Float, noise: float, strength: float) -> Float:
+    def fit(self, weights: Float, left: Float, noise: float, strength: float) -> Float:
         """The interaction at all rows, fitted to those with weight and expected to be about as strong as the model's."""
         size = len(self.products)
         mass = np.bincount(self.cell, weights, minlength=size)
@@ -231,15 +231,15 @@ class _Surface:
         return np.asarray((scaled @ np.linalg.solve(square, scaled.T @ sums))[self.cell])
 
 
-def tried_pairs(
+def check_pairs(
     study: Study,
     pairs: Mapping[tuple[Any, ...], Sequence[Feature]],
     strength: Mapping[tuple[Any, ...], Float],
     units: Float,
-) -> dict[tuple[Any, ...], list[Confirmed | None]]:
-    """For each of the strongest of these pairs, one Confirmed per output; `strength` is ``(outputs,)`` each, `units` what sizes are measured in."""
+) -> dict[tuple[Any, ...], list[Confirmation | None]]:
+    """For each of the strongest of these pairs, one Confirmation per output; `strength` is ``(outputs,)`` each, `units` what sizes are measured in."""
     least = TRIED_FROM * THRESHOLDS["interaction"]
     size = {name: float(np.max(strength[name] / np.where(units > 0, units, np.inf))) for name in pairs}
     wanted = sorted((name for name in pairs if size[name] >= least), key=lambda name: -size[name])[:PAIRS]
     check = pair_check(study) if wanted else None
-    return {name: check.tried(pairs[name], strength[name].tolist()) for name in wanted} if check else {}
+    return {name: check.check(pairs[name], strength[name].tolist()) for name in wanted} if check else {}

@@ -171,7 +171,7 @@ def _best_cut_of_sides(
     """The one cut of a column that removes most from two sets of rows, each by itself."""
     every = np.arange(len(weights))
     mean = weights @ response / weights.sum()
-    coded = _coded(column, every, response - mean, weights, len(every))
+    coded = _ordered_codes(column, every, response - mean, weights, len(every))
     if coded is None:
         return -1.0, sides[0]
     codes, size = coded
@@ -234,7 +234,7 @@ def _best_cut(
 ) -> tuple[float, Mask]:
     """The largest squared distance one cut of a column removes, and which of the rows `at` are on its left."""
     nowhere = np.zeros(len(at), dtype=bool)
-    coded = _coded(column, at, apart, weights, cuts)
+    coded = _ordered_codes(column, at, apart, weights, cuts)
     if coded is None:
         return -1.0, nowhere
     codes, size = coded
@@ -271,7 +271,7 @@ def _gains(mass: Float, sums: Float, missing_left: bool) -> tuple[Float, Float]:
     return np.asarray(size(left_sums, left_mass) + size(right_sums, right_mass)), left_mass
 
 
-def _coded(
+def _ordered_codes(
     column: Column, at: NDArray[np.intp], apart: Float, weights: Float, most: int
 ) -> tuple[NDArray[np.intp], int] | None:
     """Codes in the order cuts are made, the last code being missing, and how many there are."""
@@ -341,7 +341,7 @@ def readable_cut(low: Any, high: Any) -> Any:
     return low
 
 
-def assigned(parts: Sequence[RegionRows]) -> NDArray[np.intp]:
+def part_numbers(parts: Sequence[RegionRows]) -> NDArray[np.intp]:
     """Each row's part."""
     out = np.zeros(len(parts[0].rows), dtype=np.intp)
     for number, part in enumerate(parts):

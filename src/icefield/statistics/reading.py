@@ -455,12 +455,12 @@ def _with_rows(
     curves = replace(curves, ice=ice, row_weights=effect.row_weights)
     if (
         groups is None
-        or curves.bundle is None
+        or curves.ice_curves is None
         or (curves.differ or 0.0) < EXPLAINED_FROM * THRESHOLDS["heterogeneous"]
     ):
         return curves, ()
     able = groups.row_values if effect.others is None else effect.others
-    ranked = explaining_columns(curves.bundle, groups, [n for n in able if n not in effect.features])
+    ranked = explaining_columns(curves.ice_curves, groups, [n for n in able if n not in effect.features])
     partners = tuple((name, share) for name, share in ranked[:EXPLAINING] if share >= THRESHOLDS["partner"])
     return curves.explained_to(best_share(partners)), partners
 

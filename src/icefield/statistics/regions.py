@@ -31,7 +31,7 @@ from icefield.statistics.ice_statistics import (
     output_unit,
     shown_points,
 )
-from icefield.statistics.partition import Limits, RegionRows, Split, assigned, partition
+from icefield.statistics.partition import Limits, RegionRows, Split, part_numbers, partition
 from icefield.statistics.reading import read_effect
 from icefield.statistics.statements import has_a_reason
 from icefield.statistics.support import rows_inside
@@ -137,51 +137,51 @@ def regions(
         ((effect,),), note = effects_with_curves(study, [feature], wanted, rows=used)
         effect = replace(effect, groups={}, by=None)
     if effect.std is None:
-        curves = cast(Float, effect.individual)  # kept with every effect here
-        effect = replace(effect, spread=Spread(Spread.of(curves, effect.row_weights, "rows").std))
-    bundle = RuleBundle.of(study, effect)
-    least = max(LEAST_REMOVED, BY_CHANCE / len(bundle.rows)) if least_removed is None else least_removed
-    every = other_columns(study, moved.columns, bundle.rows)
+        ice = cast(Float, effect.individual)  # kept with every effect here
+        effect = replace(effect, spread=Spread(Spread.of(ice, effect.row_weights, "rows").std))
+    curves = RegionCurves.of(study, effect)
+    least = max(LEAST_REMOVED, BY_CHANCE / len(curves.rows)) if least_removed is None else least_removed
+    every = other_columns(study, moved.columns, curves.rows)
     columns = _rule_columns(decision, every)
     by_named: float | None = None
     splits: list[Split] = []
-    if bundle.differ < THRESHOLDS["heterogeneous"]:
-        parts = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))]
+    if curves.differ < THRESHOLDS["heterogeneous"]:
+        parts = [RegionRows((), np.ones(len(curves.rows), dtype=bool))]
         text = _agree(decision)
-        labels = np.zeros(len(bundle.rows), dtype=np.intp)
+        labels = np.zeros(len(curves.rows), dtype=np.intp)
     elif method == "rules":
-        parts, splits, by_named = _rules(bundle, columns, every, Limits(depth, least_rows, least))
-        if splits and least_removed is None and not has_a_reason(bundle.differ, _explained(splits)):
-            parts, splits = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))], []
+        parts, splits, by_named = _rules(curves, columns, every, Limits(depth, least_rows, least))
+        if splits and least_removed is None and not has_a_reason(curves.differ, _explained(splits)):
+            parts, splits = [RegionRows((), np.ones(len(curves.rows), dtype=bool))], []
         if not splits and least_removed is None:
             is_named = len(columns) < len(every)
-            parts, splits = _small(
-                bundle, columns, depth, THRESHOLDS["explained"] if is_named else EVERYTHING
+            parts, splits = _small_rules(
+                curves, columns, depth, THRESHOLDS["explained"] if is_named else EVERYTHING
             )
-        labels = assigned(parts)
+        labels = part_numbers(parts)
         usual = rows is None and grid is None
-        text = _outside(study, moved, effect, bundle, labels, usual) if splits else _no_rule(decision, depth)
+        text = _outside(study, moved, effect, curves, labels, usual) if splits else _no_rule(decision, depth)
     else:
-        labels = _cluster(bundle.shapes, bundle.weights, clusters, least, study.seed)
+        labels = _cluster(curves.shapes, curves.weights, clusters, least, study.seed)
         parts, splits = partition(
-            columns, np.eye(int(labels.max()) + 1)[labels], bundle.weights, Limits(depth, least_rows, 0.05)
+            columns, np.eye(int(labels.max()) + 1)[labels], curves.weights, Limits(depth, least_rows, 0.05)
         )
         text = ""
     return _table(
         study,
         effect,
         decision.output,
-        bundle,
+        curves,
         labels,
         parts,
         splits,
         method,
-        [note, text, *_not_named(decision, splits, by_named), *_not_in_the_data(decision, splits)],
+        [note, text, *_unnamed_notes(decision, splits, by_named), *_not_in_the_data(decision, splits)],
     )
 
 
 @dataclass(frozen=True, eq=False)
-class RuleBundle:
+class RegionCurves:
     """The sampled curves as centred shapes in standard deviations of the predictions."""
 
     rows: NDArray[np.intp]
@@ -190,7 +190,7 @@ class RuleBundle:
     differ: float
 
     @classmethod
-    def of(cls, study: Study, effect: Effect) -> RuleBundle:
+    def of(cls, study: Study, effect: Effect) -> RegionCurves:
         rows = cast("NDArray[np.intp]", effect.rows)  # `effects_with_curves` keeps both
         over = all_point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
@@ -213,15 +213,15 @@ class RuleBundle:
 
 
 def _rules(
-    bundle: RuleBundle, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
+    curves: RegionCurves, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
 ) -> tuple[list[RegionRows], list[Split], float | None]:
     """Rules on the columns named elsewhere; where those leave much and others tell clearly more, on any.
 
     The first split is on one that is named even then, unless that costs much. With rules on any comes what those on
     the named ones alone remove.
     """
-    limits = replace(limits, least_rows=max(limits.least_rows, min(0.5, LEAST_CURVES / len(bundle.rows))))
-    given = bundle.shapes, bundle.weights, limits
+    limits = replace(limits, least_rows=max(limits.least_rows, min(0.5, LEAST_CURVES / len(curves.rows))))
+    given = curves.shapes, curves.weights, limits
     parts, splits = partition(named, *given)
     removed = _removed(splits)
     if removed < NAMED_ENOUGH and len(named) < len(every):
@@ -236,18 +236,18 @@ def _removed(splits: Sequence[Split]) -> float:
     return sum(split.removed for split in splits)
 
 
-def _small(
-    bundle: RuleBundle, named: Mapping[Any, Column], depth: int, least: float
+def _small_rules(
+    curves: RegionCurves, named: Mapping[Any, Column], depth: int, least: float
 ) -> tuple[list[RegionRows], list[Split]]:
     """Rules for a few rows: on the features that are named elsewhere, for what is known to interact is somewhere; or
     on any that tell nearly all differences, which no noise does."""
     limits = Limits(
-        depth, min(0.5, SMALL_CURVES / len(bundle.rows)), max(SMALL_REMOVED, 3 / len(bundle.rows))
+        depth, min(0.5, SMALL_CURVES / len(curves.rows)), max(SMALL_REMOVED, 3 / len(curves.rows))
     )
-    parts, splits = partition(named, bundle.shapes, bundle.weights, limits)
+    parts, splits = partition(named, curves.shapes, curves.weights, limits)
     if splits and _explained(splits) >= least:
         return parts, splits
-    return [RegionRows((), np.ones(len(bundle.rows), dtype=bool))], []
+    return [RegionRows((), np.ones(len(curves.rows), dtype=bool))], []
 
 
 def _explained(splits: Sequence[Split]) -> float:
@@ -259,17 +259,17 @@ def _outside(
     study: Study,
     feature: Feature,
     effect: Effect,
-    bundle: RuleBundle,
+    curves: RegionCurves,
     labels: NDArray[np.intp],
     usual: bool,
 ) -> str:
     """A note where most of what the rules remove lies at values at which the rows are unlike the data."""
     shown = shown_points(effect)
-    some = np.unique(np.linspace(0, len(bundle.rows) - 1, MOVED).round().astype(np.intp))
-    inside = rows_inside(study, feature, effect.grid[0][shown], bundle.rows, some, usual=usual)
+    some = np.unique(np.linspace(0, len(curves.rows) - 1, MOVED).round().astype(np.intp))
+    inside = rows_inside(study, feature, effect.grid[0][shown], curves.rows, some, usual=usual)
     if inside.shape[1] < len(effect.grid[0]):  # any row may lack a value
         inside = np.column_stack([inside, np.ones(len(inside), dtype=bool)])
-    shapes, weights = bundle.shapes[some], bundle.weights[some]
+    shapes, weights = curves.shapes[some], curves.weights[some]
     counted = np.tile(inside, (1, shapes.shape[1] // inside.shape[1]))
 
     def removed(mask: NDArray[np.bool_]) -> float:
@@ -293,13 +293,13 @@ def _rule_columns(decision: Decision, columns: Mapping[Any, Column]) -> Mapping[
 
     Where no single feature is, any column may do.
     """
-    partners = {name: columns[name] for name in _named(decision) if name in columns}
+    partners = {name: columns[name] for name in _partners(decision) if name in columns}
     return partners or columns
 
 
 def _agree(decision: Decision) -> str:
     """The note that no regions are needed: differences are below what counts, whether or not an interaction is above."""
-    if not _named(decision):
+    if not _partners(decision):
         return "the curves agree: no regions are needed"
     least = f"{THRESHOLDS['heterogeneous']} {decision.reading.unit_name}"
     return f"the curves differ by less than {least}: no regions are needed"
@@ -309,23 +309,23 @@ def _no_rule(decision: Decision, depth: int) -> str:
     """The note that no rule was found, which does not deny the features it is said to interact with."""
     cuts = "one split" if depth == 1 else "one or two splits"
     text = f"the curves differ, but no rule of {cuts} on other columns tells them apart"
-    if not _named(decision):
+    if not _partners(decision):
         return text
     return f"{text} well: what each feature that it interacts with explains is too little by itself"
 
 
-def _named(decision: Decision) -> list[Any]:
+def _partners(decision: Decision) -> list[Any]:
     """The features it is said to interact with, in any output."""
     return list(dict.fromkeys(name for reading in decision.readings for name, _ in reading.interacts or ()))
 
 
-def _not_named(decision: Decision, splits: Sequence[Split], by_named: float | None) -> Iterator[str]:
+def _unnamed_notes(decision: Decision, splits: Sequence[Split], by_named: float | None) -> Iterator[str]:
     """Notes on columns that rules use although the feature's reading does not say that it interacts with them.
 
     `by_named` is what rules on those features alone explain, where rules are on others too.
     """
     name = decision.reading.naming.name
-    feature, named = name(decision.feature), _named(decision)
+    feature, named = name(decision.feature), _partners(decision)
     partners = [partner for partner, _ in decision.reading.interacts or ()]
     used = dict.fromkeys(split.column for split in splits)
     for column in used:
@@ -374,7 +374,7 @@ def _table(
     study: Study,
     effect: Effect,
     output: int,
-    bundle: RuleBundle,
+    curves: RegionCurves,
     labels: NDArray[np.intp],
     parts: Sequence[RegionRows],
     splits: Sequence[Split],
@@ -386,19 +386,19 @@ def _table(
         rules = [part.words(study.naming) for part in parts]
         quality = None
     else:
-        explained = [_explaining(parts, labels == k, bundle.weights, study.naming) for k in numbers]
+        explained = [_best_rule(parts, labels == k, curves.weights, study.naming) for k in numbers]
         rules = [rule for rule, _, _ in explained]
         quality = explained
-    total = bundle.weights.sum()
+    total = curves.weights.sum()
     groups: dict[Any, Effect] = {}
     columns: dict[str, list[Any]] = {"rule": [], "rows": [], "share": [], "heterogeneity": [], "effect": []}
     left = 0.0
     for number, rule in zip(numbers, rules):
         inside = labels == number
         label = rule if rule not in groups else f"{rule} ({number + 1})"
-        groups[label] = _region_effect(effect, inside, bundle.weights)
-        spread = bundle.heterogeneity(inside)
-        share = float(bundle.weights[inside].sum() / total)
+        groups[label] = _region_effect(effect, inside, curves.weights)
+        spread = curves.heterogeneity(inside)
+        share = float(curves.weights[inside].sum() / total)
         left += share * spread**2
         columns["rule"].append(label)
         columns["rows"].append(int(inside.sum()))
@@ -415,7 +415,7 @@ def _table(
     if quality is not None:
         arrays["precision"] = np.array([p for _, p, _ in quality])
         arrays["recall"] = np.array([r for _, _, r in quality])
-    removed = 1.0 - left / bundle.differ**2 if bundle.differ > 0 and len(numbers) > 1 else 0.0
+    removed = 1.0 - left / curves.differ**2 if curves.differ > 0 and len(numbers) > 1 else 0.0
     lines = [_split_words(split, study.naming) for split in splits] if method == "rules" else []
     lines += [
         f"{rule}: a small region, {100 * share:.1f} % of the rows"
@@ -430,7 +430,7 @@ def _table(
         columns=arrays,
         title=(
             f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {counted(len(labels))} rows, "
-            f"which differ by {sd_text(bundle.differ)} {reading.unit_name} of the predictions"
+            f"which differ by {sd_text(curves.differ)} {reading.unit_name} of the predictions"
             + (" over all outputs" if reading.several else "")
             + (
                 f"; these rules explain {100 * removed:.0f} % of the differences between rows"
@@ -443,7 +443,7 @@ def _table(
         naming=study.naming,
         feature=effect.features[0],
         effect=replace(effect, groups=groups, by="region" if method == "rules" else "cluster"),
-        heterogeneity=bundle.differ,
+        heterogeneity=curves.differ,
         removed=removed,
         splits=tuple(splits),
     )
@@ -530,7 +530,7 @@ def _squared_distances(shapes: Float, centres: Float) -> Float:
     return np.stack([np.square(shapes - centre).sum(axis=1) for centre in centres], axis=1)
 
 
-def _explaining(
+def _best_rule(
     parts: Sequence[RegionRows], inside: NDArray[np.bool_], weights: Float, naming: Naming
 ) -> tuple[str, float, float]:
     """The rule that agrees best with a cluster (harmonic mean of precision and recall)."""

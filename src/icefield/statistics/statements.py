@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.statistics.ice_statistics import Bundle, deviation, running_against
+from icefield.statistics.ice_statistics import IceCurves, deviation, opposing_share
 from icefield.statistics.shapes import Shape, shape_of
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
@@ -58,19 +58,19 @@ class OutputCurves:
         )
 
     @cached_property
-    def bundle(self) -> Bundle | None:
+    def ice_curves(self) -> IceCurves | None:
         """The rows' own curves, and what they say together."""
-        return None if self.ice is None else Bundle(self.ice, self.weights, self.row_weights)
+        return None if self.ice is None else IceCurves(self.ice, self.weights, self.row_weights)
 
     @property
     def differ(self) -> float | None:
         """How much the rows' own curves differ, in units; without any, the lower bound."""
-        return self.least_differ if self.bundle is None else self.bundle.heterogeneity / self.unit
+        return self.least_differ if self.ice_curves is None else self.ice_curves.heterogeneity / self.unit
 
     def explained_to(self, share: float) -> OutputCurves:
         """The same curves, of whose differences one column explains so much; what is known of them stays known."""
         curves = replace(self, explained=share)
-        curves.__dict__["bundle"] = self.bundle
+        curves.__dict__["ice_curves"] = self.ice_curves
         return curves
 
 
@@ -94,10 +94,10 @@ class Statements:
 
 def statements_of(curves: OutputCurves) -> Statements:
     """Compare the numbers with the thresholds."""
-    if curves.bundle is None:
+    if curves.ice_curves is None:
         return _compare_with_thresholds(curves, curves.differ, None)
-    row_weights = np.ones(len(curves.bundle.curves)) if curves.row_weights is None else curves.row_weights
-    against = running_against(curves.bundle.along, row_weights[None])
+    row_weights = np.ones(len(curves.ice_curves.curves)) if curves.row_weights is None else curves.row_weights
+    against = opposing_share(curves.ice_curves.scores, row_weights[None])
     return _compare_with_thresholds(curves, curves.differ, float(against[0]))
 
 
@@ -174,18 +174,18 @@ def on_other_rows(
 
     Where the `n_rows` that were averaged over are the whole `population`, nothing can be overturned.
     """
-    bundle = curves.bundle
-    if bundle is None or len(bundle.curves) < 2 or population <= len(bundle.curves):
+    ice_curves = curves.ice_curves
+    if ice_curves is None or len(ice_curves.curves) < 2 or population <= len(ice_curves.curves):
         return {}
-    n_kept = len(bundle.curves)
+    n_kept = len(ice_curves.curves)
     # Rows drawn without putting back err less, the more of all rows they are.
     reach = np.sqrt(1.0 - n_kept / population)
     ratio = np.sqrt(max(1.0 / n_rows - 1.0 / population, 0.0) / (1.0 / n_kept - 1.0 / population))
-    weights = bundle.shares * (1.0 + reach * (_resampled(n_kept) - 1.0))
-    change, differ = bundle.under(weights)
+    weights = ice_curves.shares * (1.0 + reach * (_resampled(n_kept) - 1.0))
+    change, differ = ice_curves.resampled(weights)
     moved = curves.average + ratio * change
     # Against the pattern of all curves: which way most of them run does not change with a few of them.
-    against = running_against(bundle.along, weights)
+    against = opposing_share(ice_curves.scores, weights)
     strength = deviation(moved, curves.weights) / curves.unit
     seen: dict[tuple[str, str, bool, bool], None] = {}
     sizes = strength.tolist(), (differ / curves.unit).tolist(), against.tolist()

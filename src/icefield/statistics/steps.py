@@ -107,11 +107,11 @@ def feature_cut(study: Study, feature: Feature, bins: Any, order: Any, described
     that `similar_levels` found, ``"given"`` or the levels in order.
     """
     if feature.kind in ORDERED_KINDS:
-        return _binned(feature, bins, described)
+        return _bin_cut(feature, bins, described)
     return _level_cut(study, feature, order, described)
 
 
-def _binned(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
+def _bin_cut(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
     column, weights = described.column, described.weights
     known = ~column.missing & (weights > 0)
     if column.kind == "float":

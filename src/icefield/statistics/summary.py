@@ -134,7 +134,7 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
     partners = [decision.partner for decision in made.values()]
     warned = {name: summary_warning(each.reading, effects[name].support) for name, each in made.items()}
     several = len(study.model.outputs) > 1
-    supported = _supported(readings)
+    supported = _support_column(readings)
     columns = {
         "feature": labels_column(list(made)),
         **({"output": labels_column([r.output for r in readings])} if several else {}),
@@ -170,7 +170,7 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
     )
 
 
-def _supported(readings: Sequence[Reading]) -> NDArray[Any] | None:
+def _support_column(readings: Sequence[Reading]) -> NDArray[Any] | None:
     """Whether the data supports each feature's strongest pair; None where no pair was tried."""
     first = [next(iter(r.interactions_supported), None) for r in readings]
     return labels_column(first) if any(answer is not None for answer in first) else None

@@ -55,7 +55,7 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
     predicted, weights = predictions_of(study, rows), study.sample.row_weights(rows)
     if weights.sum() <= 0 or not (_variance(predicted, weights) > 0).any():
         return None
-    alone = _explained(predicted, [_summed(study, made.values(), rows)], weights)
+    alone = _explained(predicted, [_sum_of_curves(study, made.values(), rows)], weights)
     pairs, pair_rows = np.zeros_like(alone), 0
     crossed = made.pairs
     if crossed is not None and crossed.pure is not None:
@@ -64,7 +64,7 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
         chosen = choose_rows(size, len(at_pairs), study.seed).positions
         at_pairs = (at_pairs if chosen is None or size >= len(at_pairs) else chosen)[summed_rows(size)]
         at, heavy = predictions_of(study, at_pairs), study.sample.row_weights(at_pairs)
-        first = _summed(study, made.values(), at_pairs)
+        first = _sum_of_curves(study, made.values(), at_pairs)
         before = _explained(at, [first], heavy)
         after = _explained(at, [first, crossed.pure.T], heavy)
         # Of what the curves leave, the pairs explain the same share at all rows as at theirs.
@@ -83,7 +83,7 @@ def _rows(study: Study) -> Positions:
     return np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen)
 
 
-def _summed(study: Study, made: Iterable[Decision], rows: Positions) -> Float:
+def _sum_of_curves(study: Study, made: Iterable[Decision], rows: Positions) -> Float:
     """Sum of the features' curves at rows' own values, ``(rows, outputs)``."""
     table = study.sample.table.take(rows)
     total = np.zeros((len(rows), len(study.model.outputs)))
