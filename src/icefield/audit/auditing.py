@@ -340,7 +340,7 @@ class _Auditor:
             return self._answer(question, Verdict(UNDECIDED, how, float("nan")))
         raw = self._raw(trees, question.output)
         if raw is None:
-            return self._answer(question, self._jointly(trees, place, question, until))
+            return self._answer(question, self._softmax(trees, place, question, until))
         output, turned = raw
         verdict = self._domain(output).monotone(place, question.sign * turned, until)
         if verdict.answer != REFUTED or verdict.box is None:
@@ -356,7 +356,7 @@ class _Auditor:
     def _used(self, trees: TreeModel) -> tuple[Any, ...]:
         return structure_of(trees, self.study.model.columns).used
 
-    def _jointly(self, trees: TreeModel, place: int, question: _DirectionQuestion, until: float) -> Verdict:
+    def _softmax(self, trees: TreeModel, place: int, question: _DirectionQuestion, until: float) -> Verdict:
         """The verdict for softmax: a class's probability rises if its margin never falls and no other's ever rises."""
         if trees.link.name != "softmax":
             return Verdict(UNDECIDED, f"the link {trees.link.name!r} mixes outputs", float("nan"))

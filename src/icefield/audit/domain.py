@@ -131,14 +131,14 @@ class Domain:
         if steps and tree.steps is None:
             ends = np.zeros((len(tree.splits), 2))
             for place, split in enumerate(tree.splits.tolist()):
-                for a, b, _ in self._touching(tree, split, until):
+                for a, b, _ in self._adjacent_leaves(tree, split, until):
                     step = tree.values[b] - tree.values[a]
                     ends[place, 0] = min(ends[place, 0], float(step.min(initial=0.0)))
                     ends[place, 1] = max(ends[place, 1], float(step.max(initial=0.0)))
             tree = self._trees[t] = replace(tree, steps=ends)
         return tree
 
-    def _touching(
+    def _adjacent_leaves(
         self, tree: TreeBoxes, split: Sequence[int], until: float
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Boxes]]:
         """Pairs of leaves on both sides of a split, with what else they have in common: some at a time."""
@@ -195,7 +195,7 @@ class Domain:
         until : of `time.monotonic`, when to stop searching
         """
         mine = self.uses[:, variable]
-        if self._are_read_once(mine, variable):
+        if self._share_no_input(mine, variable):
             until = float("inf")
         slack = 4.0 * ROUNDING * self._largest
         by_cut = self._steps(variable, until)
@@ -233,7 +233,7 @@ class Domain:
             return Verdict(UNDECIDED, f"time was up at {undecided} of {len(by_cut)} thresholds", -worst)
         return Verdict(PROVEN, "every threshold")
 
-    def _are_read_once(self, trees: NDArray[np.bool_], variable: int = -1) -> bool:
+    def _share_no_input(self, trees: NDArray[np.bool_], variable: int = -1) -> bool:
         """Whether no two of some trees use the same input beside a variable."""
         users = self.uses[trees].sum(axis=0)
         if variable >= 0:
@@ -248,7 +248,7 @@ class Domain:
         spans.low[:, variable], spans.high[:, variable] = 0, self.space.variables[variable].size
         values, boxes, count = [np.zeros(len(spans))], [spans], len(spans)
         for split in tree.splits[(tree.splits[:, 0] == variable) & (tree.splits[:, 1] == cut)].tolist():
-            for a, b, common in self._touching(tree, split, until):
+            for a, b, common in self._adjacent_leaves(tree, split, until):
                 values.append(sign * (tree.values[b] - tree.values[a]))
                 boxes.append(common)
                 count += len(a)
@@ -263,7 +263,7 @@ class Domain:
         of all trees by themselves, which no input exceeds.
         """
         ends: list[tuple[float, bool]] = []
-        if self._are_read_once(np.ones(len(self.numbers), bool)):
+        if self._share_no_input(np.ones(len(self.numbers), bool)):
             until = float("inf")
         for sign in (1.0, -1.0):
             regions, loose, whole = [], 0.0, True

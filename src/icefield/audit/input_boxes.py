@@ -260,7 +260,7 @@ def space_of(study: Study, trees: TreeModel) -> InputSpace:
         if made is not None:
             variables.append(made)
     taken = {c for v in variables for c in v.columns}
-    variables += [_bare(forest, column) for column in sorted(used - taken)]
+    variables += [_free_variable(forest, column) for column in sorted(used - taken)]
     return InputSpace(trees, variables)
 
 
@@ -300,7 +300,7 @@ def _variable(
     return Variable(name, columns, values, encoded(values), False, False)
 
 
-def _bare(forest: Forest, column: int) -> Variable:
+def _free_variable(forest: Forest, column: int) -> Variable:
     """An input of the forest that is not known to come from one column of the frame alone: any number, or missing."""
     uses = forest.condition_column == column
     sets = np.unique(forest.condition_set[uses & (forest.condition_set >= 0)])

@@ -78,10 +78,10 @@ class ExploredModels:
         key = (model, scale)
         with self._lock:
             if key not in self._studies:
-                self._studies[key] = self._rescaled(model, scale)
+                self._studies[key] = self._on_scale(model, scale)
             return self._studies[key]
 
-    def _rescaled(self, model: int, scale: str) -> Study:
+    def _on_scale(self, model: int, scale: str) -> Study:
         given = next(study for (number, _), study in self._studies.items() if number == model)
         chosen = given.model
         target = "all" if len(chosen.outputs) == len(chosen.all_outputs) else chosen.outputs[0]

@@ -50,7 +50,7 @@ class Session:
             send(error_part(known, "input", str(error), error.where))
             return
         if self._watch is None:
-            self._watch = threading.Thread(target=self._watched, name="icefield-explore-watch", daemon=True)
+            self._watch = threading.Thread(target=self._poll, name="icefield-explore-watch", daemon=True)
             self._watch.start()
         self._slots[slot].put(
             SlotJob(number, lambda: handler(Query(message, self.controller, self._memory)), send)
@@ -69,7 +69,7 @@ class Session:
             for slot in self._slots.values():
                 slot.join(seconds)
 
-    def _watched(self) -> None:
+    def _poll(self) -> None:
         while not self._closed.wait(0.5):
             for slot in self._slots.values():
                 slot.watch(time.perf_counter())

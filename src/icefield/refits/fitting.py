@@ -89,7 +89,7 @@ def check_fit(fit: Any) -> None:
 
 
 def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | None, seed: int) -> Any:
-    fresh = _copied(estimator)
+    fresh = _copy(estimator)
     if hasattr(fresh, "get_params") and hasattr(fresh, "set_params"):
         named = [name for name in fresh.get_params() if name.rpartition("__")[2] in SEEDS]
         if not named and type(fresh).__module__.partition(".")[0] == "catboost":
@@ -109,7 +109,7 @@ def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | Non
     return answered if answered is not None else fresh
 
 
-def _copied(estimator: Any) -> Any:
+def _copy(estimator: Any) -> Any:
     """An unfitted copy: scikit-learn's, where it is in use."""
     base = sys.modules.get("sklearn.base")
     if base is not None and hasattr(estimator, "get_params"):

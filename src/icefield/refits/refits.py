@@ -352,7 +352,7 @@ class Refits(StudyExplainer):
         ]
         error, low, high = self._aligned_intervals(table, parts, ("feature", "output"), "importance")
         columns = {"std_error": error, "conf_low": np.maximum(low, 0.0), "conf_high": high}
-        return replace(table, columns=_after(table, "importance", columns), notes=(self.how, *table.notes))
+        return replace(table, columns=_insert(table, "importance", columns), notes=(self.how, *table.notes))
 
     def interactions(
         self,
@@ -370,14 +370,14 @@ class Refits(StudyExplainer):
         """
         table = super().interactions(features, method=method, triples=triples, overall=overall, rows=rows)
         parts = [
-            part.interactions(features, method=method, triples=triples, overall=overall, rows=_fewer(rows))
+            part.interactions(features, method=method, triples=triples, overall=overall, rows=_sample(rows))
             for part in self._parts()
         ]
         for name, most in (("h", 1.0), ("strength", np.inf)):
             if name in table.columns:
                 _, low, high = self._aligned_intervals(table, parts, ("features", "output"), name)
                 ends = {f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, most)}
-                table = replace(table, columns=_after(table, name, ends))
+                table = replace(table, columns=_insert(table, name, ends))
         return replace(table, notes=(self.how, *table.notes))
 
     def _aligned_intervals(
@@ -545,7 +545,7 @@ def _refuse_rows(parameter: str, given: Any) -> None:
                             "build an Explainer of the rows you mean, and ask that for refits")  # fmt: skip
 
 
-def _fewer(rows: Any) -> Any:
+def _sample(rows: Any) -> Any:
     """Rows to evaluate at, of a half: so many at most; which ones is for each to draw."""
     return rows // 2 if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool) else None
 
@@ -561,7 +561,7 @@ def _key(table: Any, keys: Sequence[str], row: int) -> tuple[Any, ...]:
     return tuple(frozenset(value) if isinstance(value, tuple) else value for value in values)
 
 
-def _after(table: Any, name: str, added: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _insert(table: Any, name: str, added: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """A table's columns, with some more after one of them."""
     places = list(table.columns)
     first = {column: table.columns[column] for column in places[: places.index(name) + 1]}
