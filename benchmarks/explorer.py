@@ -95,7 +95,7 @@ def _in_browser(explainer: Any, large: bool) -> tuple[dict[str, list[float]], An
 def _processor(explainer: Any, large: bool) -> tuple[dict[str, list[float]], Any]:
     """Processor milliseconds of the controller from a request to each part of its answer."""
     from icefield.explore import Controller
-    from icefield.explore.asked import Asked, Memory
+    from icefield.explore.query import Memory, Query
     from icefield.explore.session import HANDLERS
 
     controller, memory = Controller(explainer), Memory()
@@ -103,7 +103,7 @@ def _processor(explainer: Any, large: bool) -> tuple[dict[str, list[float]], Any
 
     def ask(kind: str, names: dict[str, str], **rest: Any) -> None:
         began = time.process_time()
-        for part in HANDLERS[kind](Asked({"feature": 0, **rest}, controller, memory)):
+        for part in HANDLERS[kind](Query({"feature": 0, **rest}, controller, memory)):
             taken = 1000 * (time.process_time() - began)
             if part.head["part"] in names:
                 found.setdefault(names[part.head["part"]], []).append(taken)

@@ -35,7 +35,7 @@ def test_a_message_is_answered_with_buffers(widget, monkeypatch):
             done.set()
 
     monkeypatch.setattr(widget, "send", send)
-    widget._asked(widget, {"v": 1, "id": 3, "kind": "curve", "slot": "view", "feature": 0, "rule": []}, [])
+    widget._receive(widget, {"v": 1, "id": 3, "kind": "curve", "slot": "view", "feature": 0, "rule": []}, [])
     assert done.wait(60)
     head, buffers = heard[0]
     kind, shape, number = head["arrays"]["y"]
@@ -147,7 +147,7 @@ def test_a_state_set_in_python_is_shown(widget, browser, tmp_path):
             for message in (
                 browser.run("window.asked.splice(0)") if browser.run("Boolean(window.asked)") else []
             ):
-                widget._asked(widget, message, [])
+                widget._receive(widget, message, [])
             for head, buffers in [heard.pop(0) for _ in range(len(heard))]:
                 browser.run(
                     f"heard['msg:custom'].forEach((f) => f({json.dumps(head)}, {json.dumps(buffers)}.map((t) => new DataView(Uint8Array.from(atob(t), (c) => c.charCodeAt(0)).buffer))))"

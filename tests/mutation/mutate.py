@@ -215,7 +215,7 @@ MUTATIONS = [
         ("compared.known[self._rows]", "np.ones(len(self._rows), bool)"),
         ("if column.rest is not None:", "if False:"),
         ("np.where(codes < 0, len(column.levels), codes)", "np.maximum(codes, 0)"),
-        ("if own.name not in one.own else None", ""),
+        ("if part.name not in each.columns else None", ""),
         ("weights = None if self.unweighted else self.weights[rows]", "weights = None"),
     ),
     *_of(

@@ -60,7 +60,7 @@ def test_scores_of_classes_are_scikit_learns(rows, classes):
     assert right[1] == pytest.approx(np.bincount(label, weights).max() / weights.sum())
     assert fit_score.log_loss(seen)[0] == pytest.approx(log_loss(label, share, sample_weight=weights))
     if classes == 2:
-        area = fit_score.ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
+        area = fit_score.roc_auc(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
         assert area == pytest.approx(roc_auc_score(label, share[:, 1], sample_weight=weights))
 
 

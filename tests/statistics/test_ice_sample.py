@@ -15,7 +15,7 @@ from icefield.core.study import Study
 from icefield.sampling import in_proportion
 from icefield.statistics import ice_sample as curved
 from icefield.statistics.decision import READ, decision_of, decisions, read_curves
-from icefield.statistics.ice_sample import Curved, CurvedEffects, curves_come_apart, effects_with_curves
+from icefield.statistics.ice_sample import IceEffects, IceRequest, curves_come_apart, effects_with_curves
 
 
 def data(rows: int = 1_500, columns: int = 6) -> np.ndarray:
@@ -34,7 +34,7 @@ def regression(X: np.ndarray) -> HistGradientBoostingRegressor:
     return HistGradientBoostingRegressor(max_iter=8, random_state=0).fit(X, X[:, 0] * X[:, 1] + X[:, 2])
 
 
-def at_once(study: Study, feature: Any, one: Curved) -> Any:
+def at_once(study: Study, feature: Any, one: IceRequest) -> Any:
     """What a study gives when curves and averages are asked for together."""
     weights = None if study.sample.weights is None else study.sample.row_weights()
     kept, counts = in_proportion(one.kept, study.sample.n_rows, weights, study.seed)
@@ -60,7 +60,7 @@ def test_curves_that_come_later_are_those_that_come_at_once(make, choice):
     X = data()
     study = Explainer(make(X), X, **CHOICES[choice]).study
     assert curves_come_apart(study)
-    wanted = Curved(kept=200), Curved(11, kept=150)
+    wanted = IceRequest(kept=200), IceRequest(11, kept=150)
     found, note = effects_with_curves(study, range(6), *wanted)
     assert not note
     for one, effects in zip(wanted, found):
@@ -81,10 +81,10 @@ def test_curves_that_come_later_are_those_that_come_at_once(make, choice):
 def test_curves_of_all_rows_have_their_centred_spread():
     X = data(400)
     study = Explainer(classifier(X), X, weights=np.arange(400) % 3 + 0.5).study
-    ((effect,),), _ = effects_with_curves(study, [0], Curved(kept=400))
+    ((effect,),), _ = effects_with_curves(study, [0], IceRequest(kept=400))
     assert effect.centered_std is not None
-    np.testing.assert_allclose(effect.centered_std, at_once(study, 0, Curved(kept=400)).centered_std)
-    ((some,),), _ = effects_with_curves(study, [0], Curved(kept=100))
+    np.testing.assert_allclose(effect.centered_std, at_once(study, 0, IceRequest(kept=400)).centered_std)
+    ((some,),), _ = effects_with_curves(study, [0], IceRequest(kept=100))
     assert some.centered_std is None  # a sample's is not that of all rows
 
 
@@ -92,7 +92,7 @@ def test_rows_of_ones_own_are_averaged_over_and_kept():
     X = data()
     study = Explainer(classifier(X), X).study
     rows = np.arange(100, 400)
-    ((effect,),), _ = effects_with_curves(study, [1], Curved(kept=50), rows=rows)
+    ((effect,),), _ = effects_with_curves(study, [1], IceRequest(kept=50), rows=rows)
     expected = Explainer(study.model.native, X[rows]).study
     assert effect.n_rows == 300
     np.testing.assert_array_equal(effect.rows, rows[in_proportion(50, 300, None, 0)[0]])
@@ -111,7 +111,7 @@ def test_a_model_that_is_asked_gives_both_at_once():
 
     study = Explainer(model, X).study
     assert not curves_come_apart(study)
-    found = CurvedEffects(study, [0, 1], Curved(5, kept=20))
+    found = IceEffects(study, [0, 1], IceRequest(5, kept=20))
     before = sum(asked)
     effects = list(found.each(0))
     assert sum(asked) == before
@@ -128,12 +128,12 @@ def test_what_is_asked_beside_is_answered_in_the_same_pass(monkeypatch):
     )
     monkeypatch.setattr(curved, "compute_effects", lambda study, one: curved.compute(study, [one])[0])
     beside = Request(sets=[(2,)], grid=[-1.0, 0.0, 1.0], spread=False)
-    found = CurvedEffects(study, [0, 1], Curved(kept=20), beside=[beside])
+    found = IceEffects(study, [0, 1], IceRequest(kept=20), beside=[beside])
     assert passes == [2]
     ((single,),) = found.beside
     np.testing.assert_allclose(single.average, compute_effects(study, beside)[0].average, rtol=1e-12)
     # Of other rows it takes a pass of its own.
-    CurvedEffects(study, [0, 1], Curved(kept=20), rows=50, beside=[beside])
+    IceEffects(study, [0, 1], IceRequest(kept=20), rows=50, beside=[beside])
     assert passes[1:] == [1, 1]
 
 
@@ -173,7 +173,7 @@ def test_regions_do_not_depend_on_the_room():
 def test_curves_asked_for_at_a_time_fit_the_budget(monkeypatch):
     X = data()
     study = Explainer(classifier(X, classes=4), X, memory=2**22).study
-    found = CurvedEffects(study, range(6), Curved(kept=300))
+    found = IceEffects(study, range(6), IceRequest(kept=300))
     sizes = []
     real = Study.answers
 

@@ -8,7 +8,7 @@ import pytest
 from icefield import Explainer
 from icefield.statistics import ice_statistics as bundles
 from icefield.statistics.ice_statistics import (
-    Bundle,
+    IceCurves,
     RowGroups,
     centred,
     deviation,
@@ -16,8 +16,8 @@ from icefield.statistics.ice_statistics import (
     group_codes,
     heterogeneity,
     leading_direction,
+    opposing_share,
     point_weights,
-    running_against,
 )
 
 X = np.linspace(-1, 1, 21)
@@ -26,7 +26,7 @@ EVEN = np.full(21, 1 / 21)
 
 def opposing(curves, weights, row_weights=None):
     own = np.ones(len(curves)) if row_weights is None else row_weights
-    return float(running_against(Bundle(curves, weights, row_weights).along, own[None])[0])
+    return float(opposing_share(IceCurves(curves, weights, row_weights).scores, own[None])[0])
 
 
 def test_heterogeneity_of_slopes_is_their_spread_times_that_of_the_feature():
@@ -72,8 +72,8 @@ def test_products_in_parts_are_the_whole(rng, shape):
 def test_other_weights_give_what_a_bundle_of_them_does(rng):
     curves, weights = rng.normal(size=(30, 21)) + 5.0 * rng.normal(size=(30, 1)), rng.random(30)
     over = rng.dirichlet(np.ones(21))
-    bundle, cases = Bundle(curves, over, weights), rng.random((4, 30))
-    change, differ = bundle.under(cases)
+    bundle, cases = IceCurves(curves, over, weights), rng.random((4, 30))
+    change, differ = bundle.resampled(cases)
     mean = np.average(curves, axis=0, weights=weights)
     for case, moved, apart in zip(cases, change, differ):
         np.testing.assert_allclose(moved, np.average(curves, axis=0, weights=case) - mean, atol=1e-12)
@@ -95,12 +95,12 @@ def test_columns_are_ranked_by_what_they_explain(rng):
         "half": np.where(rng.random(400) < 0.7, sign, -sign),
     }
     groups = RowGroups(values)
-    found = explaining_columns(Bundle(sign[:, None] * X, EVEN), groups, values)
+    found = explaining_columns(IceCurves(sign[:, None] * X, EVEN), groups, values)
     assert [name for name, _ in found] == ["sign", "half", "noise"]
     assert found[0][1] == pytest.approx(1.0)
     assert found[2][1] < 0.05
-    assert explaining_columns(Bundle(np.ones((400, 21)), EVEN), groups, values) == []
-    assert explaining_columns(Bundle(sign[:, None] * X, EVEN), groups, ["half"]) == [found[1]]
+    assert explaining_columns(IceCurves(np.ones((400, 21)), EVEN), groups, values) == []
+    assert explaining_columns(IceCurves(sign[:, None] * X, EVEN), groups, ["half"]) == [found[1]]
 
 
 @pytest.mark.parametrize("held", [0, 10**9])
@@ -110,7 +110,7 @@ def test_explained_shares_are_those_of_an_analysis_of_variance(rng, held, monkey
     values |= {"lots": rng.integers(0, 60, 200), "each": np.arange(200.0).astype(str).astype(object)}
     weights = rng.random(200)
     curves = rng.normal(size=(200, 21)) + np.sin(X) * values["few"][:, None]
-    bundle, groups = Bundle(curves, EVEN, weights), RowGroups(values, weights)
+    bundle, groups = IceCurves(curves, EVEN, weights), RowGroups(values, weights)
     found = dict(explaining_columns(bundle, groups, values))
     assert found == dict(explaining_columns(bundle, groups, values))
     assert set(found) == {"few", "many", "lots"}  # one group, or one for every row, tells nothing

@@ -91,7 +91,7 @@ def test_distances_of_several_categories_together_are_those_of_each_by_definitio
     monkeypatch.setattr(similarity, "_in_order", lambda _, distance: distances.append(distance))
     similarity_orders(compared, [table.column(name) for name in frame])
     for one, found in zip(compared, distances, strict=True):
-        others = [table.column(name) for name in frame if name not in one.own]
+        others = [table.column(name) for name in frame if name not in one.columns]
         np.testing.assert_allclose(
             found, by_definition(one.codes, one.known, weights, others), rtol=0, atol=1e-13
         )

@@ -177,8 +177,8 @@ def test_features_beyond_the_data_are_compared_with_their_ales_together(rng, mon
     X[:, 3] = X[:, 2] + 0.1 * X[:, 3]
     model = GradientBoostingRegressor(n_estimators=10).fit(X, X[:, 0] * X[:, 2] + X[:, 3])
     walks = []
-    asked = ale._asked
-    monkeypatch.setattr(ale, "_asked", lambda *given: walks.append(given[1]) or asked(*given))
+    asked = ale._effects
+    monkeypatch.setattr(ale, "_effects", lambda *given: walks.append(given[1]) or asked(*given))
     found = Explainer(model, X).summary(grid=30)
     doubtful = [name for name, effect in found.effects.items() if effect.support.doubtful]
     assert len(doubtful) > 1

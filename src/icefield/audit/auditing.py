@@ -71,7 +71,7 @@ def audit(
     worst: int = 3,
     rows: Any = None,
 ) -> Audit:
-    """See `icefield.Explainer.audit`."""
+    """The Audit of a model on rows and on every possible input; see `icefield.Explainer.audit`."""
     for name, given in (("declared", declared), ("everywhere", everywhere)):
         validate.flag(name, given)
     validate.count("points", points, least=2)
@@ -85,13 +85,13 @@ def audit(
     if study.sample.n_rows == 0:
         raise InputError("There are no rows to audit. Hint: give X with at least one row.")
     chosen = study.chosen(rows)
-    asked = [study.feature(one) for one in listed_features(features, study.model.columns)]
+    along = [study.feature(name) for name in listed_features(features, study.model.columns)]
     wanted = _directions(study, increasing, decreasing)
     known = _declared(study) if declared else Declared()
-    promised, said = _judged(study, known)
+    promised, remarks = _declared_directions(study, known)
     margins = _margins(study) if promised and _mixes_outputs(study) else study
     if margins is None:
-        said += (
+        remarks += (
             f"not judged: the constraints on {', '.join(map(str, promised))}, which are about margins; the model has none",
         )
         promised = {}
@@ -102,44 +102,44 @@ def audit(
         name: "asked, declared" if declared_here.get(name) == sign else "asked"
         for name, sign in wanted.items()
     }
-    asked += [f for f in map(study.feature, directions) if all(f.label != a.label for a in asked)]
-    auditor = _Auditor(study, audit_rows(study, asked, points, worst, chosen.positions), directions, sources)
+    along += [f for f in map(study.feature, directions) if all(f.label != a.label for a in along)]
+    auditor = _Auditor(study, audit_rows(study, along, points, worst, chosen.positions), directions, sources)
     auditors = [auditor]
     if margins is not study and margins is not None:
-        found = audit_rows(
+        steps = audit_rows(
             margins, [margins.feature(name) for name in promised], points, worst, chosen.positions
         )
-        auditors.append(_Auditor(margins, found, promised, dict.fromkeys(promised, "declared")))
-        said += (
+        auditors.append(_Auditor(margins, steps, promised, dict.fromkeys(promised, "declared")))
+        remarks += (
             f"declared constraints are about margins: judged on the raw scale ({', '.join(map(str, promised))}), not on probabilities",
         )
-    verdicts = _everywhere(auditors, seconds) if everywhere else []
+    verdicts = _for_every_input(auditors, seconds) if everywhere else []
     structure = None if study.plan.trees is None else structure_of(study.plan.trees, study.model.columns)
-    together = [tuple(_label(study, one) for one in group) for group in known.together]
+    together = [tuple(_label(study, key) for key in group) for group in known.together]
     broken = () if structure is None or not together else tuple(structure.broken(together))
     flipped = []
-    for one in _names(() if flips is None else flips):
-        flipped += flips_of(study, one, threshold, worst, chosen.positions)
+    for column in _names(() if flips is None else flips):
+        flipped += flips_of(study, column, threshold, worst, chosen.positions)
     limits = auditor.bounds(bounds, seconds) if bounds else ()
     settings = {
-        "features": [one.label for one in asked],
+        "features": [feature.label for feature in along],
         "increasing": [n for n, s in directions.items() if s > 0],
         "decreasing": [n for n, s in directions.items() if s < 0],
         "declared": {str(_label(study, k)): v for k, v in known.monotone.items()},
-        "every_input": everywhere, "seconds": seconds, "points": points, "flips": [one.feature for one in flipped],
+        "every_input": everywhere, "seconds": seconds, "points": points, "flips": [flip.feature for flip in flipped],
         "threshold": threshold, "rows": study.sample.n_rows if chosen.positions is None else len(chosen.positions),
         "scale": study.model.scale, "outputs": list(study.model.outputs), "seed": study.seed,
     }  # fmt: skip
     notes = auditor.notes(
-        known, said, broken, structure, chosen.note, [*map(str, flipped), *map(str, limits)]
+        known, remarks, broken, structure, chosen.note, [*map(str, flipped), *map(str, limits)]
     )
-    records, examples, jumps = zip(*(one.records(verdicts) for one in auditors))
+    records, examples, jumps = zip(*(each.records(verdicts) for each in auditors))
     levels = auditor.levels()
     return Audit(
         _columns([record for part in records for record in part], study.rows.groups is not None),
         "Audit: how rows' predictions step along each feature", notes, study.rows.head.library,
-        examples=tuple(one for part in examples for one in part), everywhere=tuple(verdicts),
-        jumps=tuple(one for part in jumps for one in part), missing_examples=auditor.missing_examples(),
+        examples=tuple(example for part in examples for example in part), everywhere=tuple(verdicts),
+        jumps=tuple(jump for part in jumps for jump in part), missing_examples=auditor.missing_examples(),
         levels={(f, o): pairs for (f, o, group), pairs in levels.items() if group is None},
         group_levels={key: pairs for key, pairs in levels.items() if key[2] is not None}, flips=tuple(flipped), structure=structure, broken_interactions=broken,
         bounds=limits, asked=settings, naming=study.naming,
@@ -151,8 +151,8 @@ def _names(given: Any) -> list[Any]:
 
 
 def _directions(study: Study, increasing: Any, decreasing: Any) -> dict[Any, int]:
-    """What the caller wants, by column."""
-    found: dict[Any, int] = {}
+    """The directions a caller asks for, by column: 1 increasing, -1 decreasing."""
+    directions: dict[Any, int] = {}
     for parameter, given, sign in (("increasing", increasing, 1), ("decreasing", decreasing, -1)):
         for name in _names(given):
             label = model_column(study, name, parameter)
@@ -160,10 +160,10 @@ def _directions(study: Study, increasing: Any, decreasing: Any) -> dict[Any, int
             if not has_order(feature):
                 raise InputError.about(parameter, f"names a feature of kind {feature.kind}, whose levels have no order", name,
                                     "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")  # fmt: skip
-            if found.get(label, sign) != sign:
+            if directions.get(label, sign) != sign:
                 raise InputError.about("decreasing", "names a feature that `increasing` names too", name)
-            found[label] = sign
-    return found
+            directions[label] = sign
+    return directions
 
 
 def _label(study: Study, key: Any) -> Any:
@@ -181,28 +181,28 @@ def _declared(study: Study) -> Declared:
     known = declared_constraints(study.model.native, table)
     if table.names == study.model.columns:
         return known
-    own = dict(zip(table.names, study.model.columns))
+    frame_name = dict(zip(table.names, study.model.columns))
     return replace(
         known,
-        monotone={own.get(key, key): sign for key, sign in known.monotone.items()},
-        together=tuple(tuple(own.get(key, key) for key in one) for one in known.together),
+        monotone={frame_name.get(key, key): sign for key, sign in known.monotone.items()},
+        together=tuple(tuple(frame_name.get(key, key) for key in group) for group in known.together),
     )
 
 
-def _judged(study: Study, known: Declared) -> tuple[dict[Any, int], tuple[str, ...]]:
-    """Declared directions by column, and what is said of the others."""
-    found, said = {}, []
+def _declared_directions(study: Study, known: Declared) -> tuple[dict[Any, int], tuple[str, ...]]:
+    """Declared directions by column (1 or -1), and remarks on constraints that cannot be judged."""
+    signs, remarks = {}, []
     for key, sign in known.monotone.items():
         label = _label(study, key)
         if label not in study.model.columns:
-            said.append(f"not judged: the constraint on {key!r}, which is no column of the model")
+            remarks.append(f"not judged: the constraint on {key!r}, which is no column of the model")
         elif not has_order(study.feature(label)):
-            said.append(
+            remarks.append(
                 f"not judged: the constraint on {label!r}, whose kind here is {study.feature(label).kind}, without an order"
             )
         else:
-            found[label] = sign
-    return found, tuple(said) + tuple(f"constraints that were not read: {one}" for one in known.unread)
+            signs[label] = sign
+    return signs, tuple(remarks) + tuple(f"constraints that were not read: {text}" for text in known.unread)
 
 
 def _mixes_outputs(study: Study) -> bool:
@@ -227,30 +227,30 @@ def _margins(study: Study) -> Study | None:
     return Study.of(replace(raw, selected=model.selected), study.rows, study.choices)
 
 
-def _everywhere(auditors: Sequence[_Auditor], seconds: float) -> list[Everywhere]:
+def _for_every_input(auditors: Sequence[_Auditor], seconds: float) -> list[Everywhere]:
     """Answers for every possible input, within one limit; those of what was declared on margins come first."""
-    until, found = time.monotonic() + seconds, []
+    until, answers = time.monotonic() + seconds, []
     for left in range(len(auditors), 0, -1):
-        found.append(auditors[left - 1].everywhere(max(0.0, until - time.monotonic()) / left))
-    return [one for part in reversed(found) for one in part]
+        answers.append(auditors[left - 1].everywhere(max(0.0, until - time.monotonic()) / left))
+    return [answer for part in reversed(answers) for answer in part]
 
 
 def _columns(records: Sequence[Mapping[str, Any]], grouped: bool) -> dict[str, Any]:
     """A table's columns of its records."""
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for name in records[0]:
         if name != "group" or grouped:
             values = [record[name] for record in records]
-            found[name] = np.array(values, np.float64) if name in NUMERIC else labels_column(values)
-    return found
+            columns[name] = np.array(values, np.float64) if name in NUMERIC else labels_column(values)
+    return columns
 
 
-def _check_numbers(found: Sequence[FeatureSteps]) -> None:
-    for one in found:
-        for segments in one.segments:
+def _check_numbers(every: Sequence[FeatureSteps]) -> None:
+    for steps in every:
+        for segments in steps.segments:
             if not np.isfinite(segments[0].largest).all() or not np.isfinite(segments[0].sums).all():
                 raise ModelError(
-                    f"Predictions along {one.feature.label!r} are not all finite numbers: steps cannot be compared. "
+                    f"Predictions along {steps.feature.label!r} are not all finite numbers: steps cannot be compared. "
                     "Hint: leave such rows out, or audit scale='raw'."
                 )
 
@@ -265,17 +265,17 @@ class _DirectionQuestion:
 
 
 class _Auditor:
-    """The parts of an audit that share what was found on rows."""
+    """The parts of an audit of one study that share its rows' steps: verdicts, bounds, table and notes."""
 
     def __init__(
         self,
         study: Study,
-        found: Sequence[FeatureSteps],
+        steps: Sequence[FeatureSteps],
         directions: Mapping[Any, int],
         sources: Mapping[Any, str],
     ) -> None:
-        _check_numbers(found)
-        self.study, self.found, self.directions, self.sources = study, list(found), directions, sources
+        _check_numbers(steps)
+        self.study, self.steps, self.directions, self.sources = study, list(steps), directions, sources
         self._domains: dict[int, Domain] = {}
         self._until = 0.0
 
@@ -294,9 +294,9 @@ class _Auditor:
         if trees is None:
             return []
         questions = [
-            _DirectionQuestion(one, output, sign)
-            for one in self.found
-            if one.is_ordered
+            _DirectionQuestion(steps, output, sign)
+            for steps in self.steps
+            if steps.is_ordered
             for output in range(len(self.study.model.outputs))
             for sign in (1, -1)
         ]
@@ -308,13 +308,13 @@ class _Auditor:
         for number, question in enumerate(open_questions):
             left = max(0.0, self._until - time.monotonic())
             until = time.monotonic() + left / max(1, len(open_questions) - number)
-            answers[id(question)] = self._decided(trees, question, until)
-        order = {one.feature.label: i for i, one in enumerate(self.found)}
+            answers[id(question)] = self._decide(trees, question, until)
+        order = {steps.feature.label: i for i, steps in enumerate(self.steps)}
         questions.sort(key=lambda q: (order[q.steps.feature.label], q.output, -q.sign))
         return [answers[id(question)] for question in questions]
 
     def _by_rows(self, question: _DirectionQuestion) -> Everywhere | None:
-        """Refuted where a given row steps against the direction."""
+        """The answer "refuted" where a given row steps against the direction; else None."""
         falls, rises = question.steps.worst[question.output]
         against = falls if question.sign > 0 else rises
         if not against or question.steps.method not in EXACT:
@@ -331,7 +331,7 @@ class _Auditor:
             INCREASING if question.sign > 0 else DECREASING, verdict.answer, verdict.how, bound, example, self.study.model.scale,
         )  # fmt: skip
 
-    def _decided(self, trees: TreeModel, question: _DirectionQuestion, until: float) -> Everywhere:
+    def _decide(self, trees: TreeModel, question: _DirectionQuestion, until: float) -> Everywhere:
         place = self._variable(question.steps.feature)
         if place is None:
             if question.steps.feature.label not in self._used(trees):
@@ -340,7 +340,7 @@ class _Auditor:
             return self._answer(question, Verdict(UNDECIDED, how, float("nan")))
         raw = self._raw(trees, question.output)
         if raw is None:
-            return self._answer(question, self._jointly(trees, place, question, until))
+            return self._answer(question, self._softmax(trees, place, question, until))
         output, turned = raw
         verdict = self._domain(output).monotone(place, question.sign * turned, until)
         if verdict.answer != REFUTED or verdict.box is None:
@@ -356,13 +356,13 @@ class _Auditor:
     def _used(self, trees: TreeModel) -> tuple[Any, ...]:
         return structure_of(trees, self.study.model.columns).used
 
-    def _jointly(self, trees: TreeModel, place: int, question: _DirectionQuestion, until: float) -> Verdict:
-        """Of softmax: a class's probability rises if its margin never falls and no other's ever rises."""
+    def _softmax(self, trees: TreeModel, place: int, question: _DirectionQuestion, until: float) -> Verdict:
+        """The verdict for softmax: a class's probability rises if its margin never falls and no other's ever rises."""
         if trees.link.name != "softmax":
             return Verdict(UNDECIDED, f"the link {trees.link.name!r} mixes outputs", float("nan"))
-        own = self.study.model.selected[question.output]
+        selected = self.study.model.selected[question.output]
         for output in range(trees.forest.n_outputs):
-            sign = question.sign if output == own else -question.sign
+            sign = question.sign if output == selected else -question.sign
             verdict = self._domain(output).monotone(place, sign, until)
             if verdict.answer != PROVEN:
                 how = "margins that step both ways may still give probabilities that do not"
@@ -451,16 +451,16 @@ class _Auditor:
 
     # --- bounds --------------------------------------------------------------------------------
 
-    def bounds(self, asked: Any, seconds: float) -> tuple[Bounds, ...]:
-        """Of every output, over all inputs or a box."""
+    def bounds(self, wanted: Any, seconds: float) -> tuple[Bounds, ...]:
+        """Bounds of every output, over all inputs or a box of them."""
         trees = self.study.plan.trees
-        given: Mapping[Any, Any] = asked if isinstance(asked, Mapping) else {}
+        given: Mapping[Any, Any] = wanted if isinstance(wanted, Mapping) else {}
         if trees is None:
             raise InputError(
                 f"`bounds` over all inputs need a model read as trees: {self.study.plan.why}. Hint: leave `bounds` out."
             )
         box = self._box(given)
-        found = []
+        limits = []
         for output, name in enumerate(self.study.model.outputs):
             raw = self._raw(trees, output)
             if raw is None:
@@ -476,10 +476,10 @@ class _Auditor:
                 ends = trees.link.apply(linked)[:, self.study.model.selected[output]].tolist()
             if raw[1] < 0:
                 ends, exact = ends[::-1], exact[::-1]
-            found.append(
+            limits.append(
                 Bounds(name, float(ends[0]), float(ends[1]), (bool(exact[0]), bool(exact[1])), dict(given))
             )
-        return tuple(found)
+        return tuple(limits)
 
     def _box(self, given: Mapping[Any, Any]) -> Boxes:
         """The inputs a user's box holds: ``{"age": (18, 30), "sex": ["male"]}``."""
@@ -528,21 +528,21 @@ class _Auditor:
     def levels(self) -> dict[tuple[Any, Any, Any], dict[tuple[Any, Any], tuple[float, float]]]:
         """Level pairs by feature, output and group."""
         return {
-            (one.feature.label, name, group): {
-                (a, b): (float(one.pairs[o][g, i, j]), float(one.gaps[o][g, i, j]))
-                for i, a in enumerate(one.values.tolist()) for j, b in enumerate(one.values.tolist()) if i != j
+            (steps.feature.label, name, group): {
+                (a, b): (float(steps.pairs[o][g, i, j]), float(steps.gaps[o][g, i, j]))
+                for i, a in enumerate(steps.values.tolist()) for j, b in enumerate(steps.values.tolist()) if i != j
             }
-            for one in self.found if not one.is_ordered
+            for steps in self.steps if not steps.is_ordered
             for o, name in enumerate(self.study.model.outputs) for g, group in enumerate(self.groups)
         }  # fmt: skip
 
     def missing_examples(self) -> tuple[CounterExample, ...]:
         """The rows whose predictions change most where a value goes missing, or comes."""
         return tuple(
-            self._example(one, output, example, 0)
-            for one in self.found
-            for output, kept in enumerate(one.worst_missing)
-            for example in kept
+            self._example(steps, output, example, 0)
+            for steps in self.steps
+            for output, examples in enumerate(steps.worst_missing)
+            for example in examples
         )
 
     def records(
@@ -551,45 +551,45 @@ class _Auditor:
         """The table's rows, the worst rows against each direction, and without one those with the largest jumps."""
         study = self.study
         answers = {
-            (one.feature, one.output, one.direction): one.answer
-            for one in verdicts
-            if one.scale == study.model.scale
+            (verdict.feature, verdict.output, verdict.direction): verdict.answer
+            for verdict in verdicts
+            if verdict.scale == study.model.scale
         }
         records, examples, jumps = [], [], []
-        for one in self.found:
+        for steps in self.steps:
             for output, name in enumerate(study.model.outputs):
-                sign = self.sign(one.feature.label, output)
-                falls, rises = one.worst[output]
+                sign = self.sign(steps.feature.label, output)
+                falls, rises = steps.worst[output]
                 against = falls if sign > 0 else rises if sign < 0 else []
-                examples += [self._example(one, output, example, sign) for example in against]
+                examples += [self._example(steps, output, example, sign) for example in against]
                 if sign == 0:
-                    largest = max(falls, rises, key=lambda kept: abs(kept[0].size) if kept else 0.0)
-                    jumps += [self._example(one, output, example, 0) for example in largest[:1]]
-                for label, segment in zip(self.groups, one.segments[output]):
-                    record = self._record(one, name, sign, segment, against if label is None else [])
-                    decided = [answers.get((one.feature.label, name, d)) for d in (INCREASING, DECREASING)]
+                    largest = max(falls, rises, key=lambda rows: abs(rows[0].size) if rows else 0.0)
+                    jumps += [self._example(steps, output, example, 0) for example in largest[:1]]
+                for label, segment in zip(self.groups, steps.segments[output]):
+                    record = self._record(steps, name, sign, segment, against if label is None else [])
+                    decided = [answers.get((steps.feature.label, name, d)) for d in (INCREASING, DECREASING)]
                     record["never_falls"], record["never_rises"] = decided if label is None else (None, None)
                     records.append(record | {"group": label})
         return records, examples, jumps
 
     def _record(
-        self, one: FeatureSteps, output: Any, sign: int, segment: Segment, against: Sequence[Example]
+        self, steps: FeatureSteps, output: Any, sign: int, segment: Segment, against: Sequence[Example]
     ) -> dict[str, Any]:
         total = segment.weight or np.nan
         worst = FALL if sign > 0 else RISE
         step = SMALLEST if sign > 0 else LARGEST
         jump = max(
-            one.worst[self.study.model.outputs.index(output)],
-            key=lambda kept: abs(kept[0].size) if kept else 0.0,
+            steps.worst[self.study.model.outputs.index(output)],
+            key=lambda rows: abs(rows[0].size) if rows else 0.0,
         )
         broken = segment.largest[step] > 0
         return {
-            "feature": one.feature.label,
+            "feature": steps.feature.label,
             "group": None,
             "output": output,
             "scale": self.study.model.scale,
             "direction": "" if sign == 0 else INCREASING if sign > 0 else DECREASING,
-            "source": self.sources.get(one.feature.label, ""),
+            "source": self.sources.get(steps.feature.label, ""),
             "rises": segment.rises / total,
             "falls": segment.falls / total,
             "both": segment.both / total,
@@ -604,20 +604,20 @@ class _Auditor:
             "jump": float(max(segment.largest[SMALLEST], segment.largest[LARGEST])),
             "jump_between": (jump[0].before, jump[0].after) if jump else None,
             "mean_step": float(segment.sums[LARGEST] - segment.sums[SMALLEST]) / total,
-            "missing_above": segment.missing_above / total if one.has_missing else np.nan,
-            "missing_below": segment.missing_below / total if one.has_missing else np.nan,
-            "missing_beyond": segment.missing_most if one.has_missing else np.nan,
+            "missing_above": segment.missing_above / total if steps.has_missing else np.nan,
+            "missing_below": segment.missing_below / total if steps.has_missing else np.nan,
+            "missing_beyond": segment.missing_most if steps.has_missing else np.nan,
             "to_missing": segment.to_missing.mean,
             "to_missing_most": segment.to_missing.most,
             "from_missing": segment.from_missing.mean,
             "from_missing_most": segment.from_missing.most,
-            "method": one.method,
+            "method": steps.method,
         }
 
     def notes(
         self,
         known: Declared,
-        said: Sequence[str],
+        remarks: Sequence[str],
         broken: Any,
         structure: Any,
         sampled: str,
@@ -625,33 +625,33 @@ class _Auditor:
     ) -> tuple[str, ...]:
         """How it was decided, and what was found beside the table."""
         study = self.study
-        grids = [one for one in self.found if one.is_ordered and one.method not in EXACT]
-        exact = [one for one in self.found if one.is_ordered and one.method in EXACT]
-        some = [one for one in self.found if not one.is_ordered and one.method != EVERY_LEVEL]
-        found = [f"{study.rows.sample_said}; {study.how}"]
+        grids = [steps for steps in self.steps if steps.is_ordered and steps.method not in EXACT]
+        exact = [steps for steps in self.steps if steps.is_ordered and steps.method in EXACT]
+        some = [steps for steps in self.steps if not steps.is_ordered and steps.method != EVERY_LEVEL]
+        notes = [f"{study.rows.sample_said}; {study.how}"]
         if sampled:
-            found.append(sampled)
+            notes.append(sampled)
         if exact:
-            found.append(
+            notes.append(
                 f"{len(exact)} features at every threshold of the model: decided exactly, not on a grid"
             )
         if grids:
-            names = ", ".join(str(one.feature.label) for one in grids[:8])
-            found.append(f"{names}: on {grids[0].method}, so steps between grid points were not checked")
-        found += [f"{one.feature.label}: {one.method} were compared, not all" for one in some]
+            names = ", ".join(str(steps.feature.label) for steps in grids[:8])
+            notes.append(f"{names}: on {grids[0].method}, so steps between grid points were not checked")
+        notes += [f"{steps.feature.label}: {steps.method} were compared, not all" for steps in some]
         if known.monotone or known.together:
-            found.append(
+            notes.append(
                 f"constraints declared in the model were read{': ' + known.source if known.source else ''}"
             )
-        found += said
+        notes += remarks
         if structure is not None and study.plan.trees is not None:
             apart = structure.never_together()
             pairs = len(structure.used) * (len(structure.used) - 1) // 2
-            found.append(
+            notes.append(
                 f"{len(apart)} of {pairs} pairs of features are on no common path: they cannot interact on the raw scale"
             )
             if structure.unused:
-                found.append(f"never used: {', '.join(map(str, structure.unused))}")
+                notes.append(f"never used: {', '.join(map(str, structure.unused))}")
         if known.together:
-            found.append(f"declared interaction constraints: {'broken' if broken else 'kept'}")
-        return (*found, *beside)
+            notes.append(f"declared interaction constraints: {'broken' if broken else 'kept'}")
+        return (*notes, *beside)

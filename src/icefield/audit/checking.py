@@ -43,8 +43,8 @@ class Statement:
     detail: str = ""
 
     def __str__(self) -> str:
-        said = f"expected {self.expected}, found {self.found}. {self.detail}".rstrip()
-        return f"{self.feature} {self.expectation}: {said}"
+        text = f"expected {self.expected}, found {self.found}. {self.detail}".rstrip()
+        return f"{self.feature} {self.expectation}: {text}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,46 +66,46 @@ class Check(ResultTable):
         library: str,
         record: Mapping[str, Any],
     ) -> Check:
-        told = ("expectation", "expected", "found", "result", "detail")
-        columns = {name: object_array([getattr(one, name) for one in statements]) for name in told}
-        columns = {"feature": labels_column([one.feature for one in statements]), **columns}
-        counts = {kind: sum(one.result == kind for one in statements) for kind in (PASS, FAIL, BORDERLINE)}
-        said = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
-        title = f"{title}: {said or 'nothing asked'}"
+        names = ("expectation", "expected", "found", "result", "detail")
+        columns = {name: object_array([getattr(s, name) for s in statements]) for name in names}
+        columns = {"feature": labels_column([s.feature for s in statements]), **columns}
+        counts = {kind: sum(s.result == kind for s in statements) for kind in (PASS, FAIL, BORDERLINE)}
+        summary = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
+        title = f"{title}: {summary or 'nothing asked'}"
         return cls(columns, title, tuple(notes), library, statements=tuple(statements), record=record)
 
     @property
     def ok(self) -> bool:
         """Whether nothing failed."""
-        return all(one.result != FAIL for one in self.statements)
+        return all(statement.result != FAIL for statement in self.statements)
 
     @property
     def failures(self) -> tuple[Statement, ...]:
         """The statements that failed."""
-        return tuple(one for one in self.statements if one.result == FAIL)
+        return tuple(statement for statement in self.statements if statement.result == FAIL)
 
     def to_json(self, path: str | Path | None = None) -> str | None:
         """Everything as JSON: written to `path`, or returned as text without one."""
         document = {
             "ok": self.ok,
-            "statements": [plain(one) for one in self.statements],
+            "statements": [plain(statement) for statement in self.statements],
             "notes": list(self.notes),
             "record": plain(dict(self.record)),
         }
-        return _given(json.dumps(document, indent=1, ensure_ascii=False) + "\n", path)
+        return _deliver(json.dumps(document, indent=1, ensure_ascii=False) + "\n", path)
 
     def to_junit(self, path: str | Path | None = None) -> str | None:
         """A JUnit XML file, as pipelines show it: a test case per statement."""
         failed = len(self.failures)
-        skipped = sum(one.result == BORDERLINE for one in self.statements)
+        skipped = sum(statement.result == BORDERLINE for statement in self.statements)
         cases = []
-        for one in self.statements:
-            name, body = f"{one.feature} {one.expectation}".strip(), ""
-            hedge = "borderline: " if one.result == BORDERLINE else ""
-            message = quoteattr(_xml(f"{hedge}expected {one.expected}, found {one.found}"))
-            if one.result == FAIL:
-                body = f"<failure message={message}>{xml_escape(_xml(one.detail))}</failure>"
-            elif one.result == BORDERLINE:
+        for statement in self.statements:
+            name, body = f"{statement.feature} {statement.expectation}".strip(), ""
+            hedge = "borderline: " if statement.result == BORDERLINE else ""
+            message = quoteattr(_xml(f"{hedge}expected {statement.expected}, found {statement.found}"))
+            if statement.result == FAIL:
+                body = f"<failure message={message}>{xml_escape(_xml(statement.detail))}</failure>"
+            elif statement.result == BORDERLINE:
                 body = f"<skipped message={message}/>"
             name = quoteattr(_xml(name))
             cases.append(f'  <testcase classname="icefield.check" name={name}>{body}</testcase>')
@@ -114,19 +114,19 @@ class Check(ResultTable):
             f'<testsuite name="icefield check" tests="{len(cases)}" failures="{failed}" errors="0" skipped="{skipped}">',
             *cases, "</testsuite>", "",
         ])  # fmt: skip
-        return _given(text, path)
+        return _deliver(text, path)
 
     def to_html(self, path: str | Path | None = None) -> str | None:
         """One page without scripts: failures at the top, then everything."""
         order = {FAIL: 0, BORDERLINE: 1, PASS: 2}
         rows = "".join(
-            f'<tr class="{one.result}"><td>{one.result}</td>'
+            f'<tr class="{s.result}"><td>{s.result}</td>'
             + "".join(
                 f"<td>{escape(cell_text(v))}</td>"
-                for v in (one.feature, one.expectation, one.expected, one.found, one.detail)
+                for v in (s.feature, s.expectation, s.expected, s.found, s.detail)
             )
             + "</tr>"
-            for one in sorted(self.statements, key=lambda one: order[one.result])
+            for s in sorted(self.statements, key=lambda s: order[s.result])
         )
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         record = "".join(
@@ -146,7 +146,7 @@ class Check(ResultTable):
             f"<table><tr><th>result<th>feature<th>expectation<th>expected<th>found<th>detail</tr>{rows}</table>"
             f"<ul>{notes}</ul><h2>Record</h2><table>{record}</table></html>\n"
         )
-        return _given(text, path)
+        return _deliver(text, path)
 
 
 def check(
@@ -184,21 +184,21 @@ def check(
         raise InputError(
             "There is nothing to check against. Hint: give a file of expectations, or against= a folder of effects."
         )
-    found = []
+    checks = []
     if expectations is not None:
-        found.append(check_expectations(study, expectations, seconds))
+        checks.append(check_expectations(study, expectations, seconds))
     if against is not None:
-        found.append(compare(study, against))
-    if len(found) == 1:
-        return found[0]
-    first, second = found
+        checks.append(compare(study, against))
+    if len(checks) == 1:
+        return checks[0]
+    first, second = checks
     return Check.of(
         (*first.statements, *second.statements), "Check of expectations and effects", (*first.notes, *second.notes),
         first.library, {**second.record, **first.record},
     )  # fmt: skip
 
 
-def _given(text: str, path: str | Path | None) -> str | None:
+def _deliver(text: str, path: str | Path | None) -> str | None:
     if path is None:
         return text
     with written_beside(path) as file:
@@ -207,7 +207,7 @@ def _given(text: str, path: str | Path | None) -> str | None:
 
 
 def _xml(text: str) -> str:
-    """Without the control characters that XML cannot hold."""
+    """The text without the control characters that XML cannot hold."""
     return "".join(c if c in "\t\n" or c >= " " else "?" for c in text)
 
 

@@ -51,7 +51,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class TreeBoxes:
-    """One tree.
+    """One tree's leaves as boxes of inputs, with its splits and the steps at them.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class _TimeIsUp(Exception):
     """The search has used up its time, or would need too much memory."""
 
 
-class _Found(Exception):
+class _Finished(Exception):
     """The search has found what it was looking for."""
 
 
@@ -91,8 +91,8 @@ class Domain:
     def __init__(self, space: InputSpace, output: int) -> None:
         self.space = space
         forest = space.trees.forest
-        own = forest.tree_output
-        self.numbers = np.flatnonzero((own == -1) | (own == output))
+        tree_output = forest.tree_output
+        self.numbers = np.flatnonzero((tree_output == -1) | (tree_output == output))
         self._column = output if forest.leaf_value.shape[1] > 1 else 0
         self.base = float(forest.base[output])
         self._trees: dict[int, TreeBoxes] = {}
@@ -100,7 +100,7 @@ class Domain:
         # Of every tree, its lowest and highest leaf, and which variables it splits on where: known without its boxes.
         leaves = np.flatnonzero(forest.node_leaf >= 0)
         values = forest.leaf_value[forest.node_leaf[leaves], self._column]
-        low, high = np.full(own.size, np.inf), np.full(own.size, -np.inf)
+        low, high = np.full(tree_output.size, np.inf), np.full(tree_output.size, -np.inf)
         np.minimum.at(low, tree_of[leaves], values)
         np.maximum.at(high, tree_of[leaves], values)
         self._low, self._high = low[self.numbers], high[self.numbers]
@@ -108,7 +108,7 @@ class Domain:
         inner = np.flatnonzero(forest.node_condition >= 0)
         splits = np.stack([tree_of[inner], *space.splits_of(forest.node_condition[inner])], axis=1)
         self._splits = np.unique(splits, axis=0)
-        self.uses = np.zeros((own.size, len(space.variables)), bool)
+        self.uses = np.zeros((tree_output.size, len(space.variables)), bool)
         self.uses[self._splits[:, 0], self._splits[:, 1]] = True
         self.uses = self.uses[self.numbers]
 
@@ -120,25 +120,25 @@ class Domain:
 
     def _tree(self, t: int, until: float, steps: bool = False) -> TreeBoxes:
         """A tree's boxes, and the steps at its splits; raises where time is up first."""
-        found = self._trees.get(t)
-        if found is None:
+        tree = self._trees.get(t)
+        if tree is None:
             made = self.space.leaves(int(self.numbers[t]), until)
             if made is None:
                 raise _TimeIsUp
             leaves, boxes, splits = made
             values = self.space.trees.forest.leaf_value[leaves, self._column]
-            found = self._trees[t] = TreeBoxes(values, boxes, splits)
-        if steps and found.steps is None:
-            ends = np.zeros((len(found.splits), 2))
-            for place, split in enumerate(found.splits.tolist()):
-                for a, b, _ in self._touching(found, split, until):
-                    step = found.values[b] - found.values[a]
+            tree = self._trees[t] = TreeBoxes(values, boxes, splits)
+        if steps and tree.steps is None:
+            ends = np.zeros((len(tree.splits), 2))
+            for place, split in enumerate(tree.splits.tolist()):
+                for a, b, _ in self._adjacent_leaves(tree, split, until):
+                    step = tree.values[b] - tree.values[a]
                     ends[place, 0] = min(ends[place, 0], float(step.min(initial=0.0)))
                     ends[place, 1] = max(ends[place, 1], float(step.max(initial=0.0)))
-            found = self._trees[t] = replace(found, steps=ends)
-        return found
+            tree = self._trees[t] = replace(tree, steps=ends)
+        return tree
 
-    def _touching(
+    def _adjacent_leaves(
         self, tree: TreeBoxes, split: Sequence[int], until: float
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Boxes]]:
         """Pairs of leaves on both sides of a split, with what else they have in common: some at a time."""
@@ -154,15 +154,15 @@ class Domain:
             a, b = np.repeat(part, len(after)), np.tile(after, len(part))
             common = tree.boxes.take(a).cut(tree.boxes.take(b))
             common.low[:, variable], common.high[:, variable] = 0, self.space.variables[variable].size
-            there = self.space.possible(common)
-            yield a[there], b[there], common.take(there)
+            possible = self.space.possible(common)
+            yield a[possible], b[possible], common.take(possible)
 
     def _steps(self, variable: int, until: float) -> dict[int, list[tuple[int, float, float, bool]]]:
         """By threshold of a variable, the trees that split there: number, smallest and largest step, and whether these are known.
 
         A tree that time was up for may step by as much as its leaves differ.
         """
-        found: dict[int, list[tuple[int, float, float, bool]]] = {}
+        steps: dict[int, list[tuple[int, float, float, bool]]] = {}
         place = {int(number): t for t, number in enumerate(self.numbers)}
         mine = self._splits[self._splits[:, 1] == variable]
         by_tree: dict[int, list[int]] = {}
@@ -175,15 +175,15 @@ class Domain:
             except _TimeIsUp:
                 most = float(self._high[t] - self._low[t])
                 for cut in cuts:
-                    found.setdefault(cut, []).append((t, -most, most, False))
+                    steps.setdefault(cut, []).append((t, -most, most, False))
                 continue
             assert tree.steps is not None
-            own = np.flatnonzero(tree.splits[:, 0] == variable)
-            for cut in np.unique(tree.splits[own, 1]).tolist():
-                here = own[tree.splits[own, 1] == cut]
-                ends = float(tree.steps[here, 0].min()), float(tree.steps[here, 1].max())
-                found.setdefault(cut, []).append((t, *ends, True))
-        return found
+            at_variable = np.flatnonzero(tree.splits[:, 0] == variable)
+            for cut in np.unique(tree.splits[at_variable, 1]).tolist():
+                at_cut = at_variable[tree.splits[at_variable, 1] == cut]
+                ends = float(tree.steps[at_cut, 0].min()), float(tree.steps[at_cut, 1].max())
+                steps.setdefault(cut, []).append((t, *ends, True))
+        return steps
 
     def monotone(self, variable: int, sign: int, until: float) -> Verdict:
         """Whether the output never falls (sign 1) or never rises (-1) along a variable.
@@ -195,7 +195,7 @@ class Domain:
         until : of `time.monotonic`, when to stop searching
         """
         mine = self.uses[:, variable]
-        if self._are_read_once(mine, variable):
+        if self._share_no_input(mine, variable):
             until = float("inf")
         slack = 4.0 * ROUNDING * self._largest
         by_cut = self._steps(variable, until)
@@ -209,10 +209,10 @@ class Domain:
             if bound < -tolerance:
                 todo.append((len(parts), bound, cut, tolerance, all(known for *_, known in parts)))
         if not todo:
-            steps = (one for own in by_cut.values() for one in own)
+            steps = (tree for trees in by_cut.values() for tree in trees)
             alone = all((low if sign > 0 else -high) >= -slack[t] for t, low, high, _ in steps)
             return Verdict(PROVEN, "every tree by itself" if alone else "every threshold")
-        todo.sort(key=lambda one: (one[0], one[1]))
+        todo.sort(key=lambda item: (item[0], item[1]))
         worst, undecided = 0.0, 0
         for number, (_, bound, cut, tolerance, known) in enumerate(todo):
             left = max(0.0, until - time.monotonic())
@@ -220,20 +220,20 @@ class Domain:
             try:
                 _check_time(until if known else 0.0)
                 regions = [self._regions(t, variable, cut, sign, until) for t, *_ in by_cut[cut]]
-                found = Search(self.space, regions, -tolerance, time.monotonic() + share).run()
+                best = Search(self.space, regions, -tolerance, time.monotonic() + share).run()
             except _TimeIsUp:
                 undecided += 1
                 worst = min(worst, bound)
                 continue
-            if found is not None:
+            if best is not None:
                 return Verdict(
-                    REFUTED, "a search over boxes", -bound, found[1], (cut - 1, cut), sign * found[0]
+                    REFUTED, "a search over boxes", -bound, best[1], (cut - 1, cut), sign * best[0]
                 )
         if undecided:
             return Verdict(UNDECIDED, f"time was up at {undecided} of {len(by_cut)} thresholds", -worst)
         return Verdict(PROVEN, "every threshold")
 
-    def _are_read_once(self, trees: NDArray[np.bool_], variable: int = -1) -> bool:
+    def _share_no_input(self, trees: NDArray[np.bool_], variable: int = -1) -> bool:
         """Whether no two of some trees use the same input beside a variable."""
         users = self.uses[trees].sum(axis=0)
         if variable >= 0:
@@ -248,7 +248,7 @@ class Domain:
         spans.low[:, variable], spans.high[:, variable] = 0, self.space.variables[variable].size
         values, boxes, count = [np.zeros(len(spans))], [spans], len(spans)
         for split in tree.splits[(tree.splits[:, 0] == variable) & (tree.splits[:, 1] == cut)].tolist():
-            for a, b, common in self._touching(tree, split, until):
+            for a, b, common in self._adjacent_leaves(tree, split, until):
                 values.append(sign * (tree.values[b] - tree.values[a]))
                 boxes.append(common)
                 count += len(a)
@@ -262,8 +262,8 @@ class Domain:
         `seen` are the lowest and highest output that rows are known to have; a bound that a search does not finish is that
         of all trees by themselves, which no input exceeds.
         """
-        found: list[tuple[float, bool]] = []
-        if self._are_read_once(np.ones(len(self.numbers), bool)):
+        ends: list[tuple[float, bool]] = []
+        if self._share_no_input(np.ones(len(self.numbers), bool)):
             until = float("inf")
         for sign in (1.0, -1.0):
             regions, loose, whole = [], 0.0, True
@@ -275,10 +275,10 @@ class Domain:
                     loose += float(self._low[t] if sign > 0 else -self._high[t])
                     continue
                 inside = tree.boxes.cut(box)
-                there = self.space.possible(inside)
-                own = sign * tree.values[there]
-                regions.append((own, inside.take(there)))
-                loose += float(own.min()) if len(own) else 0.0
+                possible = self.space.possible(inside)
+                values = sign * tree.values[possible]
+                regions.append((values, inside.take(possible)))
+                loose += float(values.min()) if len(values) else 0.0
             known = sign * (seen[0] if sign > 0 else seen[1]) - sign * self.base
             value, finished = loose, False
             if whole:
@@ -286,9 +286,9 @@ class Domain:
                 with suppress(_TimeIsUp):
                     best = search.run()
                     value, finished = (min(known, best[0]) if best is not None else known), True
-            found.append((self.base + sign * value, finished))
+            ends.append((self.base + sign * value, finished))
             until = max(until, time.monotonic() + 0.5 * max(0.0, until - time.monotonic()))
-        return found[0][0], found[1][0], found[0][1], found[1][1]
+        return ends[0][0], ends[1][0], ends[0][1], ends[1][1]
 
 
 class Search:
@@ -320,36 +320,36 @@ class Search:
 
     def run(self) -> tuple[float, Boxes] | None:
         """The sum and its box, or None where there is none; raises where time was up first."""
-        with suppress(_Found):
-            self._go(self.space.whole, 0.0, self._regions)
+        with suppress(_Finished):
+            self._descend(self.space.whole, 0.0, self._regions)
         return None if self.box is None else (self.best, self.box)
 
-    def _go(self, box: Boxes, total: float, rest: list[tuple[Float, Boxes]]) -> None:
+    def _descend(self, box: Boxes, total: float, rest: list[tuple[Float, Boxes]]) -> None:
         bound, left = total, []
         for values, boxes in rest:
             if self._descended:
                 _check_time(self.until)
             common = boxes.cut(box)
-            there = self.space.possible(common)
-            own = values[there]
-            if not len(own):
+            possible = self.space.possible(common)
+            reached = values[possible]
+            if not len(reached):
                 return
-            low = float(own.min())
+            low = float(reached.min())
             bound += low
-            if low == own.max():
+            if low == reached.max():
                 total += low
                 # Boxes of one value still matter where they do not cover the whole box: with trees they do.
                 continue
-            left.append((own, common.take(there)))
+            left.append((reached, common.take(possible)))
         if bound >= self.best:
             self._descended = True
             return
         if not left:
             self.best, self.box, self._descended = total, box, True
             if self.first_only:
-                raise _Found
+                raise _Finished
             return
         chosen = max(range(len(left)), key=lambda i: float(left[i][0].max() - left[i][0].min()))
         values, boxes = left.pop(chosen)
         for place in np.argsort(values, kind="stable").tolist():
-            self._go(boxes.take([place]), total + float(values[place]), left)
+            self._descend(boxes.take([place]), total + float(values[place]), left)

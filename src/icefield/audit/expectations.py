@@ -98,9 +98,9 @@ def read_expectations(given: Any) -> Expectations:
     _check_known(document, ("model", "features"), "has a section that is not known")
     model = dict(document.get("model", {}))
     _check_known(model, ("rows", "scale", "target"), "has a key in [model] that is not known")
-    features = {str(name): dict(own) for name, own in dict(document.get("features", {})).items()}
-    for name, own in features.items():
-        _check_keys(name, own)
+    features = {str(name): dict(spec) for name, spec in dict(document.get("features", {})).items()}
+    for name, spec in features.items():
+        _check_keys(name, spec)
     return Expectations(features, model.pop("rows", {}), model, source, digest)
 
 
@@ -119,18 +119,18 @@ def _is_number(value: Any, kinds: Any = (int, float)) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool)
 
 
-def _check_keys(name: str, own: Mapping[str, Any]) -> None:
+def _check_keys(name: str, spec: Mapping[str, Any]) -> None:
     """One feature's expectations: known keys, usable values, no contradiction."""
 
     def wrong(key: str, problem: str, hint: str | None = None) -> InputError:
-        return _wrong(f"of {name!r}: `{key}` {problem}", own[key], hint)
+        return _wrong(f"of {name!r}: `{key}` {problem}", spec[key], hint)
 
-    _check_known(own, KEYS, f"of {name!r} has a key that is not known")
-    direction, missing, order = own.get("direction"), own.get("missing"), own.get("order")
+    _check_known(spec, KEYS, f"of {name!r} has a key that is not known")
+    direction, missing, order = spec.get("direction"), spec.get("missing"), spec.get("order")
     if direction is not None and direction not in DIRECTIONS:
         raise wrong("direction", f"must be one of {', '.join(DIRECTIONS)}")
     for key in ("range", "effect"):
-        limits = own.get(key)
+        limits = spec.get(key)
         if limits is None:
             continue
         if not (isinstance(limits, list) and len(limits) == 2 and all(map(_is_number, limits))):
@@ -138,29 +138,29 @@ def _check_keys(name: str, own: Mapping[str, Any]) -> None:
         if limits[0] > limits[1]:
             raise wrong(key, "contradicts itself: the first number is the larger one")
     for key in ("against", "disagreement"):
-        value = own.get(key)
+        value = spec.get(key)
         if value is not None and (not _is_number(value) or value < 0):
             raise wrong(key, "must be a number, 0 or more")
-    if "top" in own and (not _is_number(own["top"], int) or own["top"] < 1):
+    if "top" in spec and (not _is_number(spec["top"], int) or spec["top"] < 1):
         raise wrong("top", "must be a whole number, 1 or more")
-    if "order" in own and not (isinstance(order, list) and len(set(map(str, order))) == len(order) >= 2):
+    if "order" in spec and not (isinstance(order, list) and len(set(map(str, order))) == len(order) >= 2):
         raise wrong("order", "must list two or more different levels")
     is_like = isinstance(missing, Mapping) and set(missing) == {"like"}
     if missing is not None and missing not in MISSING and not is_like:
         raise wrong("missing", 'must be "lowest", "highest", "within" or { like = a value }')
-    if "never_with" in own and name in list(own["never_with"]):
+    if "never_with" in spec and name in list(spec["never_with"]):
         raise wrong("never_with", "names the feature itself")
-    if "order" in own and direction in DIRECTIONS[:2]:
+    if "order" in spec and direction in DIRECTIONS[:2]:
         problem = f"contradicts direction = {direction!r}: levels have an order of their own"
         raise wrong("order", problem, "keep one of them")
     if direction == "flat":
-        if "top" in own:
+        if "top" in spec:
             raise wrong("top", "contradicts direction = 'flat': a flat feature does not move predictions")
-        if own.get("effect", [0, 0])[0] > 0:
+        if spec.get("effect", [0, 0])[0] > 0:
             raise wrong("effect", "contradicts direction = 'flat'")
-    if own.get("effect") and own.get("range") and own["effect"][0] > own["range"][1] - own["range"][0]:
+    if spec.get("effect") and spec.get("range") and spec["effect"][0] > spec["range"][1] - spec["range"][0]:
         raise wrong("effect", "contradicts `range`: an effect of that size does not fit into it")
-    if own.get("everywhere") and direction not in DIRECTIONS[:2]:
+    if spec.get("everywhere") and direction not in DIRECTIONS[:2]:
         raise wrong("everywhere", "needs direction = 'increasing' or 'decreasing'")
 
 
@@ -189,21 +189,21 @@ def rows_about(study: Study, rows: Mapping[str, Any]) -> Any:
     return np.flatnonzero(keep)
 
 
-class _Held:
-    """A model held to expectations: each asked for once, when first needed."""
+class _ExpectationCheck:
+    """Checks a model against expectations; audit, curves and decisions are computed once, when first needed."""
 
     def __init__(self, study: Study, wanted: Expectations, rows: Any, seconds: float) -> None:
         self.study, self.wanted, self.rows, self.seconds = study, wanted, rows, seconds
         names = [str(c) for c in study.model.columns]
         _check_known(wanted.features, names, "is about a feature the model does not have")
         self.labels = {name: study.model.columns[names.index(name)] for name in wanted.features}
-        for name, own in wanted.features.items():
+        for name, spec in wanted.features.items():
             feature = study.feature(self.labels[name])
-            if own.get("direction") in DIRECTIONS[:2] and not has_order(feature):
-                raise _wrong(f"of {name!r}: `direction` is for numbers; this is {feature.kind}", own["direction"],
+            if spec.get("direction") in DIRECTIONS[:2] and not has_order(feature):
+                raise _wrong(f"of {name!r}: `direction` is for numbers; this is {feature.kind}", spec["direction"],
                              "write order = [...] with its levels, lowest first")  # fmt: skip
-            others = own.get("never_with", ())
-            _check_known(others, names, f"of {name!r}: `never_with` names a feature the model does not have")
+            apart = spec.get("never_with", ())
+            _check_known(apart, names, f"of {name!r}: `never_with` names a feature the model does not have")
         self._effects: dict[Any, Effect] = {}
         # About one output where `target` names it, else directions of all of them and the first one's curves.
         target = wanted.settings.get("target")
@@ -214,20 +214,20 @@ class _Held:
 
     def statements(self) -> list[Statement]:
         features = self.wanted.features.items()
-        directed = {self.labels[n]: own["direction"] for n, own in features if own.get("direction")}
-        asked = sorted(directed, key=lambda label: directed[label] == "flat")
-        rising, falling = ([label for label in asked if directed[label] == way] for way in DIRECTIONS[:2])
-        if asked:
+        directed = {self.labels[n]: spec["direction"] for n, spec in features if spec.get("direction")}
+        labels = sorted(directed, key=lambda label: directed[label] == "flat")
+        rising, falling = ([label for label in labels if directed[label] == way] for way in DIRECTIONS[:2])
+        if labels:
             self.audit = audit(
-                self.study, asked, increasing=rising, decreasing=falling, declared=False,
-                everywhere=any(own.get("everywhere") for _, own in features), seconds=self.seconds, rows=self.rows,
+                self.study, labels, increasing=rising, decreasing=falling, declared=False,
+                everywhere=any(spec.get("everywhere") for _, spec in features), seconds=self.seconds, rows=self.rows,
             )  # fmt: skip
         return [
-            Statement(name, key, *said)
-            for name, own in sorted(features)
+            Statement(name, key, *parts)
+            for name, spec in sorted(features)
             for key in KEYS
-            if key in own and key != "against"
-            for said in getattr(self, f"_{key}")(name, own)
+            if key in spec and key != "against"
+            for parts in getattr(self, f"_{key}")(name, spec)
         ]
 
     # --- from the audit ------------------------------------------------------------------------
@@ -235,10 +235,10 @@ class _Held:
     def _is_meant(self, output: Any) -> bool:
         return self.only is None or output == self.only
 
-    def _direction(self, name: str, own: Mapping[str, Any]) -> Said:
+    def _direction(self, name: str, spec: Mapping[str, Any]) -> Said:
         audit, label = self.audit, self.labels[name]
         assert audit is not None
-        allowed, direction = float(own.get("against", 0.0)), own["direction"]
+        allowed, direction = float(spec.get("against", 0.0)), spec["direction"]
         cases = enumerate(zip(audit["feature"].tolist(), audit["output"].tolist()))
         places = [i for i, (own_label, output) in cases if own_label == label and self._is_meant(output)]
         column = "jump" if direction == "flat" else "against"
@@ -248,39 +248,39 @@ class _Held:
             yield expected, f"holds at {audit['method'][places[0]]}", PASS
             return
         rows = audit.jumps if direction == "flat" else audit.examples
-        detail = "; ".join(str(one) for one in rows if one.feature == label and self._is_meant(one.output))
+        detail = "; ".join(str(row) for row in rows if row.feature == label and self._is_meant(row.output))
         what = "predictions change" if direction == "flat" else "a step against it"
         yield expected, f"{what} of {number(worst)}", FAIL, detail
 
-    def _everywhere(self, name: str, own: Mapping[str, Any]) -> Said:
-        if not own["everywhere"] or self.audit is None:
+    def _everywhere(self, name: str, spec: Mapping[str, Any]) -> Said:
+        if not spec["everywhere"] or self.audit is None:
             return
-        about, allowed = (self.labels[name], own["direction"]), float(own.get("against", 0.0))
+        about, allowed = (self.labels[name], spec["direction"]), float(spec.get("against", 0.0))
         answers = [e for e in self.audit.everywhere if (e.feature, e.direction) == about and self._is_meant(e.output)]  # fmt: skip
-        for one in answers:
-            good = one.answer == "proven" or (np.isfinite(one.bound) and one.bound <= allowed)
-            result = PASS if good else FAIL if one.answer == "refuted" else BORDERLINE
-            yield f"{own['direction']} for every input", f"{one.answer}: {one.how}", result, str(one.example or "")  # fmt: skip
+        for answer in answers:
+            good = answer.answer == "proven" or (np.isfinite(answer.bound) and answer.bound <= allowed)
+            result = PASS if good else FAIL if answer.answer == "refuted" else BORDERLINE
+            yield f"{spec['direction']} for every input", f"{answer.answer}: {answer.how}", result, str(answer.example or "")  # fmt: skip
         if not answers:
-            yield own["direction"], "not decided: the model is not read as trees", FAIL
+            yield spec["direction"], "not decided: the model is not read as trees", FAIL
 
     # --- from average curves -------------------------------------------------------------------
 
     def _curve(self, name: str) -> tuple[Effect, Float, Float]:
         """A feature's effect, the average curve of the output it is about, and within which error that is known."""
         if not self._effects:
-            asked = [n for n, own in self.wanted.features.items() if not own.keys().isdisjoint(ON_CURVES)]
-            features = [self.study.feature(self.labels[n]) for n in asked]
+            names = [n for n, spec in self.wanted.features.items() if not spec.keys().isdisjoint(ON_CURVES)]
+            features = [self.study.feature(self.labels[n]) for n in names]
             request = Request(sets=[(f,) for f in features], spread=True, rows=self.rows)
-            self._effects = dict(zip(asked, compute_effects(self.study, request)))
+            self._effects = dict(zip(names, compute_effects(self.study, request)))
         effect = self._effects[name]
         average = effect.average[self.output]
         if effect.se is None:
             return effect, average, np.zeros_like(average)
         return effect, average, NOISE * np.nan_to_num(effect.se[self.output])
 
-    def _range(self, name: str, own: Mapping[str, Any]) -> Said:
-        (effect, average, error), (low, high) = self._curve(name), own["range"]
+    def _range(self, name: str, spec: Mapping[str, Any]) -> Said:
+        (effect, average, error), (low, high) = self._curve(name), spec["range"]
         beyond = np.maximum(average - high, low - average)
         place = int(beyond.argmax())
         worst = max(0.0, float(beyond[place]))
@@ -288,15 +288,15 @@ class _Held:
         ends = f"{number(average.min())} to {number(average.max())}"
         yield f"{low} to {high}", ends, _within(worst, float(error[place])), where
 
-    def _effect(self, name: str, own: Mapping[str, Any]) -> Said:
-        (_, average, error), (low, high) = self._curve(name), own["effect"]
+    def _effect(self, name: str, spec: Mapping[str, Any]) -> Said:
+        (_, average, error), (low, high) = self._curve(name), spec["effect"]
         size = float(np.ptp(average))
         yield f"{low} to {high}", number(size), _within(max(size - high, low - size), float(error.max()))
 
-    def _order(self, name: str, own: Mapping[str, Any]) -> Said:
+    def _order(self, name: str, spec: Mapping[str, Any]) -> Said:
         effect, average, error = self._curve(name)
         at = {str(v): i for i, v in enumerate(effect.grid[0].tolist())}
-        wanted = [str(v) for v in own["order"]]
+        wanted = [str(v) for v in spec["order"]]
         expected, gone = " < ".join(wanted), [v for v in wanted if v not in at]
         if gone:
             yield expected, f"no level {', '.join(gone)} in the data", FAIL
@@ -310,14 +310,14 @@ class _Held:
         detail = "" if result == PASS else f"{wanted[i]} lies {number(drop)} above {wanted[i + 1]}"
         yield expected, " < ".join(sorted(wanted, key=values.__getitem__)), result, detail
 
-    def _missing(self, name: str, own: Mapping[str, Any]) -> Said:
-        (effect, average, error), wanted = self._curve(name), own["missing"]
+    def _missing(self, name: str, spec: Mapping[str, Any]) -> Said:
+        (effect, average, error), wanted = self._curve(name), spec["missing"]
         gone = np.array([is_missing_value(v) for v in effect.grid[0].tolist()])
         text = wanted if isinstance(wanted, str) else f"like {wanted['like']}"
         if not gone.any():
             yield text, "no value is missing in the data", BORDERLINE
             return
-        there, numbers = float(average[gone][0]), average[~gone]
+        value, numbers = float(average[gone][0]), average[~gone]
         low, high = float(numbers.min()), float(numbers.max())
         if isinstance(wanted, Mapping):
             values = effect.grid[0][~gone]
@@ -326,13 +326,13 @@ class _Held:
                 if values.dtype == object
                 else [int(np.abs(values.astype(float) - float(wanted["like"])).argmin())]
             )
-            beyond = abs(there - float(numbers[same[0]])) if len(same) else np.inf
+            beyond = abs(value - float(numbers[same[0]])) if len(same) else np.inf
             beyond -= 0.05 * (high - low)
         else:
-            ways = {"lowest": there - low, "highest": high - there, "within": max(low - there, there - high)}
+            ways = {"lowest": value - low, "highest": high - value, "within": max(low - value, value - high)}
             beyond = ways[wanted] - 1e-9 * (abs(low) + abs(high))
-        found = f"{number(there)} where numbers give {number(low)} to {number(high)}"
-        yield text, found, _within(beyond, float(error.max()))
+        observed = f"{number(value)} where numbers give {number(low)} to {number(high)}"
+        yield text, observed, _within(beyond, float(error.max()))
 
     # --- from decisions and paths --------------------------------------------------------------
 
@@ -340,18 +340,18 @@ class _Held:
     def decisions(self) -> Any:
         return decisions(self.study, rows=self.rows)
 
-    def _disagreement(self, name: str, own: Mapping[str, Any]) -> Said:
-        found = self.decisions[self.labels[name]].reading.heterogeneity
-        if found is None:
-            yield f"at most {own['disagreement']}", "unknown", BORDERLINE
+    def _disagreement(self, name: str, spec: Mapping[str, Any]) -> Said:
+        size = self.decisions[self.labels[name]].reading.heterogeneity
+        if size is None:
+            yield f"at most {spec['disagreement']}", "unknown", BORDERLINE
             return
-        limit = float(own["disagreement"])
-        result = PASS if found <= limit else BORDERLINE if found <= limit * (1 + CLOSE) else FAIL
-        yield f"at most {limit}", number(found), result
+        limit = float(spec["disagreement"])
+        result = PASS if size <= limit else BORDERLINE if size <= limit * (1 + CLOSE) else FAIL
+        yield f"at most {limit}", number(size), result
 
-    def _top(self, name: str, own: Mapping[str, Any]) -> Said:
+    def _top(self, name: str, spec: Mapping[str, Any]) -> Said:
         order = list(self.decisions)
-        rank, limit = order.index(self.labels[name]) + 1, own["top"]
+        rank, limit = order.index(self.labels[name]) + 1, spec["top"]
         result = PASS if rank <= limit else FAIL
         if result == FAIL:
             edge = self.decisions[order[min(limit, len(order)) - 1]].movement
@@ -360,7 +360,7 @@ class _Held:
         first = "first: " + ", ".join(map(str, order[:limit]))
         yield f"among the first {limit}", f"place {rank}", result, first
 
-    def _never_with(self, name: str, own: Mapping[str, Any]) -> Said:
+    def _never_with(self, name: str, spec: Mapping[str, Any]) -> Said:
         from icefield.audit.structure import structure_of
         from icefield.statistics.interactions import interactions
 
@@ -369,12 +369,12 @@ class _Held:
             structure = structure_of(trees, columns)
             apart = {frozenset(map(str, pair)) for pair in structure.never_together()}
             used = set(map(str, structure.used))
-            for other in own["never_with"]:
+            for other in spec["never_with"]:
                 fine = frozenset((name, other)) in apart or name not in used or other not in used
                 text = "never on one path (raw scale)" if fine else "some path splits on both"
                 yield other, text, PASS if fine else FAIL
             return
-        for other in own["never_with"]:
+        for other in spec["never_with"]:
             table = interactions(self.study, [self.labels[name], columns[[*map(str, columns)].index(other)]])
             strength = float(np.nanmax(table["strength"][table["order"] == 2]))
             result = PASS if strength <= 1e-6 else BORDERLINE if strength <= 0.02 else FAIL
@@ -382,7 +382,7 @@ class _Held:
 
 
 def _within(beyond: float, error: float) -> str:
-    """What is said of a limit that is passed by so much, where that is known within an error."""
+    """Pass, borderline or fail, where a limit is passed by `beyond`, which is known within an error."""
     return PASS if beyond <= 0 else BORDERLINE if beyond <= error else FAIL
 
 
@@ -409,7 +409,7 @@ def check_expectations(study: Study, given: Any, seconds: float = 10.0) -> Check
         problem = f"are about the output {target!r}, which this Explainer does not have"
         raise _wrong(problem, target, did_you_mean(target, study.model.outputs))
     rows = rows_about(study, wanted.rows)
-    held = _Held(study, wanted, rows, seconds)
+    held = _ExpectationCheck(study, wanted, rows, seconds)
     statements = held.statements()
     notes = [] if held.audit is None else list(held.audit.notes)
     if rows is not None:
@@ -424,9 +424,9 @@ def check_expectations(study: Study, given: Any, seconds: float = 10.0) -> Check
 def draft(study: Study, features: Any = None, seconds: float = 10.0) -> str:
     """A first TOML file from what holds now: directions, ranges with a margin, orders of levels, where missing stands,
     disagreement, what never interacts, ranks. Of several outputs it is about the first."""
-    found = audit(study, features, seconds=seconds, declared=False)
-    asked = list(dict.fromkeys(found["feature"].tolist()))
-    made = decisions(study, asked)
+    table = audit(study, features, seconds=seconds, declared=False)
+    names = list(dict.fromkeys(table["feature"].tolist()))
+    made = decisions(study, names)
     lines = [
         "# Expectations for this model, drafted from how it behaves now. Delete what holds by accident, keep what must stay true.",
         "[model]", f'scale = "{study.model.scale}"',
@@ -434,66 +434,66 @@ def draft(study: Study, features: Any = None, seconds: float = 10.0) -> str:
     if len(study.model.outputs) > 1:
         lines.append(f"target = {_toml(str(study.model.outputs[0]))}")
     lines.append("")
-    for name in asked:
-        own = [
-            *_drafted_steps(study, found, name),
-            *_drafted_curve(made[name].effect, bool(study.column(study.feature(name)).any_missing)),
-            *_drafted_rank(made, name),
+    for name in names:
+        spec = [
+            *_draft_steps(study, table, name),
+            *_draft_curve(made[name].effect, bool(study.column(study.feature(name)).any_missing)),
+            *_draft_rank(made, name),
         ]
-        if found.structure is not None and len(found.structure.used) <= 20:
-            never = [b if a == name else a for a, b in found.structure.never_together() if name in (a, b)]
+        if table.structure is not None and len(table.structure.used) <= 20:
+            never = [b if a == name else a for a, b in table.structure.never_together() if name in (a, b)]
             if never:
-                own.append(f"never_with = [{', '.join(_toml(str(v)) for v in never)}]")
-        if own:
-            lines += [f"[features.{_key(str(name))}]", *own, ""]
+                spec.append(f"never_with = [{', '.join(_toml(str(v)) for v in never)}]")
+        if spec:
+            lines += [f"[features.{_key(str(name))}]", *spec, ""]
     return "\n".join(lines)
 
 
-def _drafted_steps(study: Study, found: Audit, name: Any) -> list[str]:
+def _draft_steps(study: Study, table: Audit, name: Any) -> list[str]:
     """The direction that every row's curve has, also for every possible input where that is proven."""
     output = study.model.outputs[0]
-    i = next(i for i in range(len(found)) if found["feature"][i] == name and found["output"][i] == output)
-    if (name, output) in found.levels:
+    i = next(i for i in range(len(table)) if table["feature"][i] == name and table["output"][i] == output)
+    if (name, output) in table.levels:
         return []
-    if found["jump"][i] == 0:
+    if table["jump"][i] == 0:
         return ['direction = "flat"']
     for direction, against in (("increasing", "falls"), ("decreasing", "rises")):
-        if found[against][i] + found["both"][i] == 0:
-            asked = (name, output, direction, "proven")
-            proven = any((e.feature, e.output, e.direction, e.answer) == asked for e in found.everywhere)
+        if table[against][i] + table["both"][i] == 0:
+            wanted = (name, output, direction, "proven")
+            proven = any((e.feature, e.output, e.direction, e.answer) == wanted for e in table.everywhere)
             return [f'direction = "{direction}"', *(["everywhere = true"] if proven else [])]
     return []
 
 
-def _drafted_curve(effect: Effect, can_miss: bool) -> list[str]:
+def _draft_curve(effect: Effect, can_miss: bool) -> list[str]:
     """Range and size of the average curve with a margin, the order of few levels, and where missing stands."""
     average, grid = effect.average[0], effect.grid[0].tolist()
     low, high = float(np.min(average)), float(np.max(average))
     if not high > low:
         return []
-    room, found = 0.25 * (high - low), []
+    room, lines = 0.25 * (high - low), []
     gone = np.array([is_missing_value(v) for v in grid])
     if effect.kinds[0] == "categorical" and 1 < (~gone).sum() <= MOST_ORDERED:
         ranked = [str(grid[i]) for i in np.argsort(average, kind="stable").tolist() if not gone[i]]
-        found.append(f"order = [{', '.join(map(_toml, ranked))}]")
-    found.append(f"range = [{_short(low - room, room)}, {_short(high + room, room)}]")
-    found.append(f"effect = [{_short(0.5 * (high - low), room)}, {_short(1.5 * (high - low), room)}]")
+        lines.append(f"order = [{', '.join(map(_toml, ranked))}]")
+    lines.append(f"range = [{_short(low - room, room)}, {_short(high + room, room)}]")
+    lines.append(f"effect = [{_short(0.5 * (high - low), room)}, {_short(1.5 * (high - low), room)}]")
     if can_miss and gone.any() and not gone.all():
-        there, numbers = float(average[gone][0]), average[~gone]
-        place = "lowest" if there <= numbers.min() else "highest" if there >= numbers.max() else "within"
-        found.append(f'missing = "{place}"')
-    return found
+        value, numbers = float(average[gone][0]), average[~gone]
+        place = "lowest" if value <= numbers.min() else "highest" if value >= numbers.max() else "within"
+        lines.append(f'missing = "{place}"')
+    return lines
 
 
-def _drafted_rank(made: Any, name: Any) -> list[str]:
+def _draft_rank(made: Any, name: Any) -> list[str]:
     """How differently rows respond, with a margin, and a place among the first three."""
-    decision, rank, found = made[name], list(made).index(name), []
+    decision, rank, lines = made[name], list(made).index(name), []
     disagreement = decision.reading.heterogeneity
     if disagreement is not None and disagreement > 0:
-        found.append(f"disagreement = {_short(1.5 * disagreement, disagreement)}")
+        lines.append(f"disagreement = {_short(1.5 * disagreement, disagreement)}")
     if rank < 3 and decision.movement > 0:
-        found.append(f"top = {min(len(made), rank + 2)}")
-    return found
+        lines.append(f"top = {min(len(made), rank + 2)}")
+    return lines
 
 
 def _short(value: float, unit: float) -> str:

@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 FEW = 12  # distinct numbers that count as levels
 
 
-def flips_of(study: Study, asked: Any, threshold: float | None, worst: int, rows: Any) -> list[Flips]:
-    """What changing a column alone does, by output.
+def flips_of(study: Study, column: Any, threshold: float | None, worst: int, rows: Any) -> list[Flips]:
+    """How changing one column alone changes rows' predictions: a Flips per output.
 
     Parameters
     ----------
     study : the model and its rows
-    asked : the column; a number needs few distinct values
+    column : the column; a number needs few distinct values
     threshold : a row's decision is whether its prediction is at least this; None for no decisions
     worst : how many rows to name
     rows : which rows of the sample; None for all
     """
-    feature = study.feature(model_column(study, asked, "flips"))
+    feature = study.feature(model_column(study, column, "flips"))
     block = study.sample if rows is None else study.sample.take(rows)
     positions = np.arange(block.n_rows) if rows is None else np.asarray(rows)
-    (values,), _ = study.rows.statistics.grids((feature,), Grid("distinct"), lambda one: np.empty(0))
+    (values,), _ = study.rows.statistics.grids((feature,), Grid("distinct"), lambda f: np.empty(0))
     if feature.kind in ORDERED_KINDS and len(values) > FEW:
-        raise InputError.about("flips", f"must name a column of categories or of at most {FEW} distinct numbers; this has {len(values)}", asked,
+        raise InputError.about("flips", f"must name a column of categories or of at most {FEW} distinct numbers; this has {len(values)}", column,
                             "group its values first, or draw its curve with partial_dependence")  # fmt: skip
     axis = feature.axis(values, block.table)
     every = np.arange(block.n_rows)
     own_question = Question((), spread=False, rows=every, averaged=False)
     moved = Question((axis,), spread=False, rows=every, averaged=False)
     own_answer, answer = study.answers([own_question, moved], Block(block.table))
-    own = np.asarray(own_answer.curves).reshape(len(study.model.outputs), -1)
+    predicted = np.asarray(own_answer.curves).reshape(len(study.model.outputs), -1)
     curves = np.asarray(answer.curves)
     at, has = nearest_points(values, feature_column(feature, block.table))
     at, levels = np.where(has, at, -1), [None if is_missing_value(v) else v for v in values.tolist()]
@@ -56,8 +56,8 @@ def flips_of(study: Study, asked: Any, threshold: float | None, worst: int, rows
         weight = float(among.sum())
         return float(among @ chosen) / weight if weight else 0.0
 
-    found = []
-    for name, before, after in zip(study.model.outputs, own, curves):
+    flips = []
+    for name, before, after in zip(study.model.outputs, predicted, curves):
         size = np.abs(after - before[:, None])
         size[size <= tolerance_of(study) * np.maximum(1.0, np.abs(before))[:, None]] = 0.0
         most, other, by_level = size.max(axis=1, initial=0.0), None, {}
@@ -86,10 +86,10 @@ def flips_of(study: Study, asked: Any, threshold: float | None, worst: int, rows
                 )
         decided = None if other is None else share(other, weights)
         largest = float(most[weights > 0].max(initial=0.0))
-        found.append(
+        flips.append(
             Flips(
                 feature.label, name, tuple(levels), share(most > 0, weights), decided, threshold, share(most, weights), largest,
                 by_level, tuple(examples),
             )
         )  # fmt: skip
-    return found
+    return flips

@@ -86,7 +86,7 @@ class Boxes:
     @staticmethod
     def joined(parts: Sequence[Boxes]) -> Boxes:
         """Boxes one after another."""
-        columns = zip(*((one.low, one.high, one.missing, one.levels) for one in parts))
+        columns = zip(*((boxes.low, boxes.high, boxes.missing, boxes.levels) for boxes in parts))
         return Boxes(*map(np.concatenate, columns))
 
 
@@ -135,11 +135,11 @@ class InputSpace:
 
     def possible(self, boxes: Boxes) -> NDArray[np.bool_]:
         """Which boxes hold an input at all."""
-        there = (boxes.low < boxes.high) | boxes.missing
+        possible = (boxes.low < boxes.high) | boxes.missing
         for v in np.flatnonzero(~self.is_interval).tolist():
             words = boxes.levels[:, self.word_start[v] : self.word_start[v + 1]]
-            there[:, v] = (words != 0).any(axis=1)
-        return np.asarray(there.all(axis=1), bool)
+            possible[:, v] = (words != 0).any(axis=1)
+        return np.asarray(possible.all(axis=1), bool)
 
     def splits_of(self, conditions: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The variable of every condition, and its cut; -1 for sets of levels."""
@@ -162,24 +162,24 @@ class InputSpace:
         stack: list[tuple[Any, ...]] = [
             (int(forest.tree_root[tree]), whole.low[0], whole.high[0], whole.missing[0], whole.levels[0])
         ]
-        found: list[tuple[Any, ...]] = []
+        leaves: list[tuple[Any, ...]] = []
         splits: list[list[int]] = []
         while stack:
             top = stack.pop()
             if len(top) == 2:  # one part of a split is done
-                splits[top[0]][top[1]] = len(found)
+                splits[top[0]][top[1]] = len(leaves)
                 continue
-            if len(found) % LOOKS == 0 and time.monotonic() > until:
+            if len(leaves) % LOOKS == 0 and time.monotonic() > until:
                 return None
             node, low, high, missing, levels = top
             condition = int(forest.node_condition[node])
             if condition < 0:
-                found.append((int(forest.node_leaf[node]), low, high, missing, levels))
+                leaves.append((int(forest.node_leaf[node]), low, high, missing, levels))
                 continue
             v = self.by_column[int(forest.condition_column[condition])]
             inside = bool(self.is_interval[v]) and low[v] < self._cut[condition] < high[v]
             if inside:
-                splits.append([v, self._cut[condition], len(found), 0, 0])
+                splits.append([v, self._cut[condition], len(leaves), 0, 0])
                 stack.append((len(splits) - 1, 4))
             for child, is_left in ((forest.node_right[node], False), (forest.node_left[node], True)):
                 if self.is_interval[v]:
@@ -199,15 +199,15 @@ class InputSpace:
                     if inside and not is_left:
                         stack.append((len(splits) - 1, 3))
                     continue
-                own = slice(self.word_start[v], self.word_start[v + 1])
-                kept = levels.copy()
-                kept[own] &= self._left[condition] if is_left else ~self._left[condition]
-                if kept[own].any():
-                    stack.append((int(child), low, high, missing, kept))
-        low, high, missing = (np.array([f[i] for f in found]) for i in (1, 2, 3))
-        levels = np.array([f[4] for f in found], np.uint64).reshape(len(found), -1)
+                span = slice(self.word_start[v], self.word_start[v + 1])
+                child_levels = levels.copy()
+                child_levels[span] &= self._left[condition] if is_left else ~self._left[condition]
+                if child_levels[span].any():
+                    stack.append((int(child), low, high, missing, child_levels))
+        low, high, missing = (np.array([f[i] for f in leaves]) for i in (1, 2, 3))
+        levels = np.array([f[4] for f in leaves], np.uint64).reshape(len(leaves), -1)
         return (
-            np.array([f[0] for f in found], np.int32),
+            np.array([f[0] for f in leaves], np.int32),
             Boxes(low, high, missing, levels),
             np.array(splits, np.int64).reshape(-1, 5),
         )
@@ -223,8 +223,8 @@ def goes_left(forest: Forest, condition: int, values: Float) -> NDArray[np.bool_
         with np.errstate(invalid="ignore"):
             left = values <= forest.condition_threshold[condition]
     else:
-        own = forest.set_members[forest.set_start[members] : forest.set_start[members + 1]]
-        left = np.isin(values, own.astype(np.float64))
+        codes = forest.set_members[forest.set_start[members] : forest.set_start[members + 1]]
+        left = np.isin(values, codes.astype(np.float64))
     return np.where(missing, bool(forest.condition_missing_left[condition]), left).astype(bool)
 
 
@@ -236,7 +236,7 @@ def packed_levels(chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 def unpacked_levels(words: NDArray[np.uint64], size: int) -> NDArray[np.bool_]:
-    """The same turned back."""
+    """Which levels a set holds that `packed_levels` made words of bits."""
     return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little")[:size].astype(bool)
 
 
@@ -260,7 +260,7 @@ def space_of(study: Study, trees: TreeModel) -> InputSpace:
         if made is not None:
             variables.append(made)
     taken = {c for v in variables for c in v.columns}
-    variables += [_bare(forest, column) for column in sorted(used - taken)]
+    variables += [_free_variable(forest, column) for column in sorted(used - taken)]
     return InputSpace(trees, variables)
 
 
@@ -273,15 +273,13 @@ def _variable(
 
     def encoded(values: NDArray[Any]) -> Float:
         axis: Axis = feature.axis(values, table)
-        found = encode.encode(table.take(np.zeros(1, np.intp)).crossed(axis.points))
-        return np.asarray(found, np.float64)[:, list(columns)]
+        cells = encode.encode(table.take(np.zeros(1, np.intp)).crossed(axis.points))
+        return np.asarray(cells, np.float64)[:, list(columns)]
 
     def listed(grid: Grid) -> NDArray[Any]:
         rows = study.rows
-        (found,), _ = rows.statistics.grids(
-            (feature,), grid, lambda one: study.plan.thresholds(one, rows.head)
-        )
-        return found
+        (values,), _ = rows.statistics.grids((feature,), grid, lambda f: study.plan.thresholds(f, rows.head))
+        return values
 
     if column.kind in NUMERIC_KINDS:
         try:
@@ -293,8 +291,8 @@ def _variable(
     else:
         values = listed(Grid("distinct", missing="hide"))
     if column.kind in (*NUMERIC_KINDS, "boolean") and len(columns) == 1:
-        seen, own = encoded(values), forest.condition_column == columns[0]
-        by_sets = (forest.condition_set[own] >= 0).any() or forest.condition_zero_missing[own].any()
+        seen, uses = encoded(values), forest.condition_column == columns[0]
+        by_sets = (forest.condition_set[uses] >= 0).any() or forest.condition_zero_missing[uses].any()
         if not by_sets and not np.isnan(seen).any() and (np.diff(seen[:, 0]) > 0).all():
             return Variable(name, columns, values, seen, True, column.any_missing)
     if column.any_missing:
@@ -302,19 +300,19 @@ def _variable(
     return Variable(name, columns, values, encoded(values), False, False)
 
 
-def _bare(forest: Forest, column: int) -> Variable:
+def _free_variable(forest: Forest, column: int) -> Variable:
     """An input of the forest that is not known to come from one column of the frame alone: any number, or missing."""
-    own = forest.condition_column == column
-    sets = np.unique(forest.condition_set[own & (forest.condition_set >= 0)])
+    uses = forest.condition_column == column
+    sets = np.unique(forest.condition_set[uses & (forest.condition_set >= 0)])
     codes = [
         forest.set_members[forest.set_start[s] : forest.set_start[s + 1]].astype(np.float64)
         for s in sets.tolist()
     ]
-    thresholds = np.unique(forest.condition_threshold[own & (forest.condition_set < 0)])
+    thresholds = np.unique(forest.condition_threshold[uses & (forest.condition_set < 0)])
     thresholds = thresholds[np.isfinite(thresholds)]
     beyond = [np.nextafter(thresholds[-1], np.inf)] if len(thresholds) else [0.0]
     values = np.unique(np.concatenate([thresholds, beyond, *codes, [-1.0]]))
-    if not len(sets) and not forest.condition_zero_missing[own].any():
+    if not len(sets) and not forest.condition_zero_missing[uses].any():
         cells = np.concatenate([thresholds, beyond])
         return Variable(None, (column,), np.empty(0), cells[:, None], True, True)
     below, above = np.nextafter(-ZERO_THRESHOLD, -np.inf), np.nextafter(ZERO_THRESHOLD, np.inf)
@@ -336,19 +334,19 @@ def input_in(space: InputSpace, box: Boxes, rows: Float) -> tuple[int, dict[Any,
     """
     outside = np.zeros((len(rows), len(space.variables)), bool)
     for v, variable in enumerate(space.variables):
-        own = rows[:, list(variable.columns)]
+        values = rows[:, list(variable.columns)]
         if variable.is_interval:
-            cell = np.searchsorted(variable.encoded[:, 0], own[:, 0], side="left")
+            cell = np.searchsorted(variable.encoded[:, 0], values[:, 0], side="left")
             # Beyond the last cell's value is still its cell.
             cell = np.minimum(cell, variable.size - 1)
             inside = (cell >= box.low[0, v]) & (cell < box.high[0, v])
-            outside[:, v] = ~np.where(np.isnan(own[:, 0]), box.missing[0, v], inside)
+            outside[:, v] = ~np.where(np.isnan(values[:, 0]), box.missing[0, v], inside)
             continue
         allowed = unpacked_levels(box.levels[0, space.word_start[v] : space.word_start[v + 1]], variable.size)
         same = np.zeros(len(rows), bool)
         for place in np.flatnonzero(allowed).tolist():
             code = variable.encoded[place]
-            same |= ((own == code) | (np.isnan(own) & np.isnan(code))).all(axis=1)
+            same |= ((values == code) | (np.isnan(values) & np.isnan(code))).all(axis=1)
         outside[:, v] = ~same
     count = outside.sum(axis=1)
     row = int(count.argmin())
@@ -366,6 +364,6 @@ def _value_in(space: InputSpace, box: Boxes, v: int, row: Float) -> Any:
         return variable.values[np.flatnonzero(unpacked_levels(words, variable.size))[0]]
     if box.low[0, v] >= box.high[0, v]:
         return None
-    own = row[variable.columns[0]]
-    cell = 0 if np.isnan(own) else int(np.searchsorted(variable.encoded[:, 0], own, side="left"))
+    value = row[variable.columns[0]]
+    cell = 0 if np.isnan(value) else int(np.searchsorted(variable.encoded[:, 0], value, side="left"))
     return variable.values[np.clip(cell, box.low[0, v], box.high[0, v] - 1)]

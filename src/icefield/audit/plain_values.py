@@ -15,15 +15,15 @@ from icefield.data.columns import is_missing_value
 def plain(value: Any) -> Any:
     """The value as numbers, texts, lists and mappings; NaN becomes None, anything else its text."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     if isinstance(value, (set, frozenset)):
-        return [plain(one) for one in sorted(value, key=str)]
+        return [plain(item) for item in sorted(value, key=str)]
     if isinstance(value, np.ndarray):
-        return [plain(one) for one in value.tolist()]
+        return [plain(item) for item in value.tolist()]
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or is_missing_value(value):

@@ -23,7 +23,7 @@ def record_of(
 ) -> dict[str, Any]:
     """The record of a question about a study."""
     rows = study.rows
-    found: dict[str, Any] = {
+    record: dict[str, Any] = {
         "model": {"class": f"{type(study.model.native).__module__}.{type(study.model.native).__qualname__}", "sha256": model_digest(study)},
         "data": {
             "rows": rows.n_rows, "rows_used": study.sample.n_rows, "sampled": rows.is_sampled, "columns": [str(c) for c in study.model.columns],
@@ -37,27 +37,27 @@ def record_of(
         "versions": versions(),
     }  # fmt: skip
     if expectations is not None:
-        found["expectations"] = {
+        record["expectations"] = {
             "file": expectations.source,
             "sha256": expectations.digest,
             "rows": dict(expectations.rows),
         }
-    return found
+    return record
 
 
 def versions() -> dict[str, str]:
     """Versions of Python, of icefield, and of what is loaded beside it."""
     from icefield import __version__
 
-    found = {"icefield": __version__, "python": platform.python_version()}
+    by_package = {"icefield": __version__, "python": platform.python_version()}
     loaded = {"scikit-learn": "sklearn"}
     for name in LIBRARIES:
         if loaded.get(name, name) in sys.modules:
             try:
-                found[name] = version(name)
+                by_package[name] = version(name)
             except PackageNotFoundError:  # installed under another name
                 continue
-    return found
+    return by_package
 
 
 def model_digest(study: Study) -> str:

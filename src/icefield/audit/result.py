@@ -197,13 +197,13 @@ class Audit(ResultTable):
 
     @property
     def framed(self) -> Mapping[str, NDArray[Any]]:
-        found = dict(self.columns)
+        columns = dict(self.columns)
         for name in ("between", "jump_between"):
-            pairs = found.pop(name).tolist()
+            pairs = columns.pop(name).tolist()
             for place, end in enumerate(("from", "to")):
                 label = end if name == "between" else f"{name}_{end}"
-                found[label] = labels_column([None if p is None else str(p[place]) for p in pairs])
-        return found
+                columns[label] = labels_column([None if p is None else str(p[place]) for p in pairs])
+        return columns
 
     @property
     def ok(self) -> bool:
@@ -213,49 +213,49 @@ class Audit(ResultTable):
     @property
     def failures(self) -> tuple[str, ...]:
         """What does not hold, in sentences."""
-        found = []
+        sentences = []
         table = self.columns
         for i in range(len(self)):
             if table["holds"][i] is False and (("group" not in table) or table["group"][i] is None):
-                found.append(
+                sentences.append(
                     f"{table['feature'][i]} is not {table['direction'][i]}: {table['output'][i]} steps against it by up to "
                     f"{table['against'][i]:.4g} on given rows{self._of_scale(table['scale'][i])}"
                 )
-        broken = {(one.feature, one.output, one.direction, one.scale) for one in self.examples}
-        for one in self.everywhere:
-            asked = (one.feature, one.output, one.direction, one.scale)
-            if one.answer == "refuted" and self._direction(one) == one.direction and asked not in broken:
-                found.append(
-                    f"{one.feature} is not {one.direction} for every input{self._of_scale(one.scale)}: {one.example or one.how}"
+        broken = {(row.feature, row.output, row.direction, row.scale) for row in self.examples}
+        for reply in self.everywhere:
+            key = (reply.feature, reply.output, reply.direction, reply.scale)
+            if reply.answer == "refuted" and self._direction(reply) == reply.direction and key not in broken:
+                sentences.append(
+                    f"{reply.feature} is not {reply.direction} for every input{self._of_scale(reply.scale)}: {reply.example or reply.how}"
                 )
         for paths in self.broken_interactions:
             names = ", ".join(map(str, sorted(paths, key=str)))
-            found.append(f"{names} are on one path, against the declared constraints")
-        return tuple(found)
+            sentences.append(f"{names} are on one path, against the declared constraints")
+        return tuple(sentences)
 
     @property
     def undecided(self) -> tuple[str, ...]:
         """Directions asked for that were not decided for every possible input."""
         return tuple(
-            f"{one.feature} {one.direction} for every input{self._of_scale(one.scale)}: {one.how}"
+            f"{answer.feature} {answer.direction} for every input{self._of_scale(answer.scale)}: {answer.how}"
             + (
-                f"; no step against it is larger than {one.bound:.4g} on the raw scale"
-                if np.isfinite(one.bound)
+                f"; no step against it is larger than {answer.bound:.4g} on the raw scale"
+                if np.isfinite(answer.bound)
                 else ""
             )
-            for one in self.everywhere
-            if one.answer == "not decided" and self._direction(one) == one.direction
+            for answer in self.everywhere
+            if answer.answer == "not decided" and self._direction(answer) == answer.direction
         )
 
     def _of_scale(self, scale: str) -> str:
         return "" if scale == self.columns["scale"][0] else f", on the {scale} scale"
 
-    def _direction(self, asked: Everywhere) -> str:
+    def _direction(self, answer: Everywhere) -> str:
         """The direction wanted of what a question is about."""
         table = self.columns
         for i in range(len(self)):
-            own = table["feature"][i], table["output"][i], table["scale"][i]
-            if own == (asked.feature, asked.output, asked.scale):
+            key = table["feature"][i], table["output"][i], table["scale"][i]
+            if key == (answer.feature, answer.output, answer.scale):
                 return str(table["direction"][i])
         return ""
 

@@ -40,12 +40,12 @@ def has_order(feature: Feature) -> bool:
     return not feature.is_group and feature.kind in (*ORDERED_KINDS, "boolean")
 
 
-def model_column(study: Study, asked: Any, parameter: str) -> Any:
+def model_column(study: Study, name: Any, parameter: str) -> Any:
     """The model's column that a caller means; an error names the parameter."""
-    label = column_name(asked, study.rows.head, parameter)
+    label = column_name(name, study.rows.head, parameter)
     if label not in study.model.columns:
-        hint = did_you_mean(asked, study.model.columns)
-        raise InputError.about(parameter, "names a column the model does not use", asked, hint)
+        hint = did_you_mean(name, study.model.columns)
+        raise InputError.about(parameter, "names a column the model does not use", name, hint)
     return label
 
 
@@ -107,7 +107,7 @@ class Segment:
 
 @dataclass
 class FeatureSteps:
-    """What was found along one feature.
+    """Steps of rows' predictions along one feature.
 
     Attributes
     ----------
@@ -156,32 +156,32 @@ def audit_rows(
     """
     block = study.sample if rows is None else study.sample.take(rows)
     positions = np.arange(block.n_rows) if rows is None else np.asarray(rows)
-    found = [_unseen(study, feature, points, block.n_groups) for feature in features]
+    every = [_empty_steps(study, feature, points, block.n_groups) for feature in features]
     _check_predictions(study)
-    swept = [one for one in found if one.method in EXACT and study.plan.trees is not None]
-    left = [one for one in found if one not in swept]
-    if swept and not _swept(study, swept, block, positions, worst):
-        left = found
-    for one in left:
-        axis = one.feature.axis(one.values, block.table)
-        for start, part in _parts(study, block, len(one.values)):
+    swept = [steps for steps in every if steps.method in EXACT and study.plan.trees is not None]
+    left = [steps for steps in every if steps not in swept]
+    if swept and not _sweep(study, swept, block, positions, worst):
+        left = every
+    for steps in left:
+        axis = steps.feature.axis(steps.values, block.table)
+        for start, part in _parts(study, block, len(steps.values)):
             question = Question((axis,), spread=False, rows=np.arange(part.n_rows), averaged=False)
             curves = np.asarray(study.answers([question], Block(part.table))[0].curves)
-            if not one.is_ordered:
-                _add_levels(one, curves, part, start, positions, worst)
+            if not steps.is_ordered:
+                _add_levels(steps, curves, part, start, positions, worst)
             else:
-                extremes = extremes_of_curves(curves, one.numbers, start, tolerance_of(study))
-                _add(one, extremes, 0, part, positions, worst)
-        if not one.is_ordered:
-            for output, segments in enumerate(one.segments):
+                extremes = extremes_of_curves(curves, steps.numbers, start, tolerance_of(study))
+                _add(steps, extremes, 0, part, positions, worst)
+        if not steps.is_ordered:
+            for output, segments in enumerate(steps.segments):
                 totals = np.array([segment.weight or 1.0 for segment in segments])
-                one.pairs[output] /= totals[:, None, None]
-    _add_missing(study, [one for one in found if one.has_missing], block, positions, worst)
-    return found
+                steps.pairs[output] /= totals[:, None, None]
+    _add_missing(study, [steps for steps in every if steps.has_missing], block, positions, worst)
+    return every
 
 
 def tolerance_of(study: Study) -> float:
-    """Relative differences below this are rounding: models that predict in float32 differ by more."""
+    """The relative difference below which predictions count as equal: those in float32 differ by more."""
     return SAME if study.plan.trees is not None else SAME_SINGLE
 
 
@@ -195,15 +195,15 @@ def _check_predictions(study: Study) -> None:
         )
 
 
-def _unseen(study: Study, feature: Feature, points: int, n_groups: int) -> FeatureSteps:
+def _empty_steps(study: Study, feature: Feature, points: int, n_groups: int) -> FeatureSteps:
     """The grid of a feature, with nothing counted yet."""
     plan, statistics = study.plan, study.rows.statistics
     outputs = len(study.model.outputs)
     segments = [[Segment() for _ in range(1 + n_groups)] for _ in range(outputs)]
     worst: list[tuple[list[Example], list[Example]]] = [([], []) for _ in range(outputs)]
 
-    def thresholds(one: Feature) -> Float:
-        return plan.thresholds(one, study.rows.head)
+    def thresholds(f: Feature) -> Float:
+        return plan.thresholds(f, study.rows.head)
 
     if not has_order(feature):
         (values,), _ = statistics.grids((feature,), Grid("distinct", points=MOST_LEVELS), thresholds)
@@ -228,20 +228,20 @@ def _unseen(study: Study, feature: Feature, points: int, n_groups: int) -> Featu
     return FeatureSteps(feature, values, numbers, method, segments, worst)
 
 
-def _swept(
-    study: Study, found: Sequence[FeatureSteps], block: Block, positions: Positions, worst: int
+def _sweep(
+    study: Study, every: Sequence[FeatureSteps], block: Block, positions: Positions, worst: int
 ) -> bool:
     """Fill in what one walk over the rows finds; False where the engine has none."""
-    axes = [one.feature.axis(one.values, block.table) for one in found]
+    axes = [steps.feature.axis(steps.values, block.table) for steps in every]
     engine, table = study.plans.checked().engine, block.table.select(study.model.columns)
-    walk = engine.step_extremes(axes, [one.numbers for one in found], Block(table), study.resources)
+    walk = engine.step_extremes(axes, [steps.numbers for steps in every], Block(table), study.resources)
     if walk is None:
         return False
     for part in walk:
         whole = part.stop - part.start == block.n_rows
         rows = block if whole else block.take(np.arange(part.start, part.stop))
-        for number, one in enumerate(found):
-            _add(one, part, number, rows, positions, worst)
+        for number, steps in enumerate(every):
+            _add(steps, part, number, rows, positions, worst)
     return True
 
 
@@ -257,35 +257,35 @@ def _parts(study: Study, block: Block, points: int) -> Iterator[tuple[int, Block
 
 
 def _add(
-    one: FeatureSteps, found: StepExtremes, number: int, block: Block, positions: Positions, worst: int
+    steps: FeatureSteps, extremes: StepExtremes, number: int, block: Block, positions: Positions, worst: int
 ) -> None:
     weights = block.row_weights()
-    for output, segments in enumerate(one.segments):
-        sizes, places = found.sizes[number, output], found.places[number, output]
+    for output, segments in enumerate(steps.segments):
+        sizes, places = extremes.sizes[number, output], extremes.places[number, output]
         rises, falls = sizes[LARGEST] > 0, sizes[SMALLEST] < 0
-        missing, spread = found.missing[number, output]
+        missing, spread = extremes.missing[number, output]
         slack = SAME * (np.abs(missing) + spread)
         for code, segment in enumerate(segments):
-            own = weights if code == 0 else weights * (block.codes == code - 1)
-            if not own.any():
+            mass = weights if code == 0 else weights * (block.codes == code - 1)
+            if not mass.any():
                 continue
-            segment.weight += float(own.sum())
-            segment.rises += float(own @ (rises & ~falls))
-            segment.falls += float(own @ (falls & ~rises))
-            segment.both += float(own @ (rises & falls))
-            segment.sums += sizes @ own
-            counts = own > 0
+            segment.weight += float(mass.sum())
+            segment.rises += float(mass @ (rises & ~falls))
+            segment.falls += float(mass @ (falls & ~rises))
+            segment.both += float(mass @ (rises & falls))
+            segment.sums += sizes @ mass
+            counts = mass > 0
             extreme = np.abs(sizes[:, counts]).max(axis=1, initial=0.0)
             segment.largest = np.maximum(segment.largest, extreme)
-            if one.has_missing:
+            if steps.has_missing:
                 above, below = missing > spread + slack, missing < -slack
-                segment.missing_above += float(own @ above)
-                segment.missing_below += float(own @ below)
+                segment.missing_above += float(mass @ above)
+                segment.missing_below += float(mass @ below)
                 beyond = np.maximum(missing - spread, -missing)[counts].max(initial=0.0)
                 segment.missing_most = max(segment.missing_most, float(beyond))
-        for which, kept in zip((SMALLEST, LARGEST), one.worst[output]):
-            ends = partial(_between, one.values, np.maximum(places[which] - 1, 0), places[which])
-            _keep(kept, sizes[which], ends, positions[found.start :], worst)
+        for which, examples in zip((SMALLEST, LARGEST), steps.worst[output]):
+            ends = partial(_between, steps.values, np.maximum(places[which] - 1, 0), places[which])
+            _keep(examples, sizes[which], ends, positions[extremes.start :], worst)
 
 
 def _between(values: NDArray[Any], starts: Positions, stops: Positions, row: int) -> tuple[Any, Any]:
@@ -294,22 +294,22 @@ def _between(values: NDArray[Any], starts: Positions, stops: Positions, row: int
 
 
 def _add_levels(
-    one: FeatureSteps, curves: Float, block: Block, start: int, positions: Positions, worst: int
+    steps: FeatureSteps, curves: Float, block: Block, start: int, positions: Positions, worst: int
 ) -> None:
-    """Levels have no order: each is compared with each."""
+    """Add a block's curves over levels, which have no order: each level is compared with each."""
     weights = block.row_weights()
-    for output, segments in enumerate(one.segments):
-        own = curves[output]
-        slack = SAME_SINGLE * 1e-3 * np.abs(own).max(axis=1, initial=0.0)
+    for output, segments in enumerate(steps.segments):
+        predicted = curves[output]
+        slack = SAME_SINGLE * 1e-3 * np.abs(predicted).max(axis=1, initial=0.0)
         shared = np.stack([weights, *(weights * (block.codes == code) for code in range(len(segments) - 1))])
-        for a in range(own.shape[1]):
-            difference = own - own[:, a : a + 1]
-            one.pairs[output][:, a] += shared @ (difference > slack[:, None])
-            for segment_gaps, counted in zip(one.gaps[output], shared):
+        for a in range(predicted.shape[1]):
+            difference = predicted - predicted[:, a : a + 1]
+            steps.pairs[output][:, a] += shared @ (difference > slack[:, None])
+            for segment_gaps, counted in zip(steps.gaps[output], shared):
                 most = difference[counted > 0].max(axis=0, initial=0.0)
                 segment_gaps[a] = np.maximum(segment_gaps[a], most)
-        low, high = own.argmin(axis=1), own.argmax(axis=1)
-        spread = own.max(axis=1, initial=-np.inf) - own.min(axis=1, initial=np.inf)
+        low, high = predicted.argmin(axis=1), predicted.argmax(axis=1)
+        spread = predicted.max(axis=1, initial=-np.inf) - predicted.min(axis=1, initial=np.inf)
         spread = np.where(spread > slack, spread, 0.0)
         for counted, segment in zip(shared, segments):
             if not counted.any():
@@ -320,59 +320,59 @@ def _add_levels(
             segment.largest[LARGEST] = max(
                 segment.largest[LARGEST], float(spread[counted > 0].max(initial=0.0))
             )
-        ends = partial(_between, one.values, low, high)
-        _keep(one.worst[output][1], spread, ends, positions[start:], worst)
+        ends = partial(_between, steps.values, low, high)
+        _keep(steps.worst[output][1], spread, ends, positions[start:], worst)
 
 
 def _keep(
-    kept: list[Example], sizes: Float, ends: Callable[[int], tuple[Any, Any]], rows: Positions, worst: int
+    examples: list[Example], sizes: Float, ends: Callable[[int], tuple[Any, Any]], rows: Positions, worst: int
 ) -> None:
-    """Let the rows with the largest steps stand for all; of steps of one size, the first row does."""
-    bound = abs(kept[-1].size) if len(kept) == worst else 0.0
+    """Keep the `worst` rows with the largest steps as examples; of steps of one size, the first row."""
+    bound = abs(examples[-1].size) if len(examples) == worst else 0.0
     larger = np.flatnonzero(np.abs(sizes) > bound)
     order = larger[np.argsort(-np.abs(sizes[larger]), kind="stable")[:worst]]
-    kept += [Example(int(rows[row]), float(sizes[row]), *ends(row)) for row in order.tolist()]
-    kept.sort(key=lambda example: (-abs(example.size), example.row))
-    del kept[worst:]
+    examples += [Example(int(rows[row]), float(sizes[row]), *ends(row)) for row in order.tolist()]
+    examples.sort(key=lambda example: (-abs(example.size), example.row))
+    del examples[worst:]
 
 
 def _add_missing(
-    study: Study, found: Sequence[FeatureSteps], block: Block, positions: Positions, worst: int
+    study: Study, every_steps: Sequence[FeatureSteps], block: Block, positions: Positions, worst: int
 ) -> None:
     """Steps to missing from rows' own values, and from missing to the value nearest to the column's median."""
-    if not found:
+    if not every_steps:
         return
     outputs, middle = len(study.model.outputs), {}
-    for one in found:
-        column = study.column(one.feature)
+    for steps in every_steps:
+        column = study.column(steps.feature)
         numbers = column.values[~column.missing]
-        middle[one.feature.label] = np.sort(numbers)[(len(numbers) - 1) // 2]
-    for start, part in _parts(study, block, 1 + 2 * len(found)):
+        middle[steps.feature.label] = np.sort(numbers)[(len(numbers) - 1) // 2]
+    for start, part in _parts(study, block, 1 + 2 * len(every_steps)):
         every, axes = np.arange(part.n_rows), []
-        for one in found:
-            ends = object_array([middle[one.feature.label], one.values[-1]])
-            values = ends if one.values.dtype == object else ends.astype(one.values.dtype)
-            axes.append(one.feature.axis(values, part.table))
+        for steps in every_steps:
+            ends = object_array([middle[steps.feature.label], steps.values[-1]])
+            values = ends if steps.values.dtype == object else ends.astype(steps.values.dtype)
+            axes.append(steps.feature.axis(values, part.table))
         sets = [(), *((axis,) for axis in axes)]
-        questions = [Question(one, spread=False, rows=every, averaged=False) for one in sets]
+        questions = [Question(moving, spread=False, rows=every, averaged=False) for moving in sets]
         first, *moved = study.answers(questions, Block(part.table))
-        own = np.asarray(first.curves).reshape(outputs, -1)
-        for one, answer in zip(found, moved):
-            one.worst_missing = one.worst_missing or [[] for _ in range(outputs)]
-            column = part.table.column(one.feature.label)
-            for output, kept in enumerate(one.worst_missing):
+        now = np.asarray(first.curves).reshape(outputs, -1)
+        for steps, answer in zip(every_steps, moved):
+            steps.worst_missing = steps.worst_missing or [[] for _ in range(outputs)]
+            column = part.table.column(steps.feature.label)
+            for output, examples in enumerate(steps.worst_missing):
                 at_middle, at_missing = np.asarray(answer.curves)[output].T
-                steps = np.where(column.missing, at_middle - at_missing, at_missing - own[output])
-                steps[np.abs(steps) <= tolerance_of(study) * (np.abs(own[output]) + np.abs(at_missing))] = 0.0
-                _add_missing_steps(one.segments[output], part, column.missing, steps)
-                _keep(kept, steps, partial(_ends, column, one, middle), positions[start:], worst)
+                sizes = np.where(column.missing, at_middle - at_missing, at_missing - now[output])
+                sizes[np.abs(sizes) <= tolerance_of(study) * (np.abs(now[output]) + np.abs(at_missing))] = 0.0
+                _add_missing_steps(steps.segments[output], part, column.missing, sizes)
+                _keep(examples, sizes, partial(_ends, column, steps, middle), positions[start:], worst)
 
 
-def _ends(column: Column, one: FeatureSteps, middle: Mapping[Any, Any], row: int) -> tuple[Any, Any]:
+def _ends(column: Column, steps: FeatureSteps, middle: Mapping[Any, Any], row: int) -> tuple[Any, Any]:
     """The values between which a row's prediction steps, of which one is missing."""
     if column.missing[row]:
-        return one.values[-1], middle[one.feature.label]
-    return column.values[row], one.values[-1]
+        return steps.values[-1], middle[steps.feature.label]
+    return column.values[row], steps.values[-1]
 
 
 def _add_missing_steps(

@@ -55,7 +55,7 @@ NUMBER = "number"
 
 
 @dataclass(frozen=True)
-class Written:
+class Entry:
     """One feature as it is written down: where, and by quantity the values."""
 
     kind: str
@@ -71,33 +71,33 @@ def snapshot(study: Study, path: str | Path, refits: Any = None) -> Path:
     known, before = read(folder) if (folder / "model.json").is_file() else ({}, {})
     if known and not _is_same_kind(study, known):
         known, before = {}, {}
-    now = _written(study, before)
+    now = _records(study, before)
     unit = float(np.max(prediction_level(study).std, initial=0.0)) or 1.0  # of the output that differs most
     tolerances = _tolerances(study, now, refits, unit)
     if known:
         if refits is None:
             tolerances |= known["tolerance"]
-        now = {name: _kept(name, one, before.get(name), tolerances) for name, one in now.items()}
+        now = {name: _without_noise(name, new, before.get(name), tolerances) for name, new in now.items()}
         unit = float(known["unit"])
-    said = "refits" if refits is not None else known.get("tolerance_from", "stated")
+    source = "refits" if refits is not None else known.get("tolerance_from", "stated")
     head = {
         "format": FORMAT, "kind": study.model.kind, "scale": study.model.scale, "outputs": [str(o) for o in study.model.outputs],
-        "features": sorted(now), "unit": _rounded(unit, unit), "tolerance_from": said,
+        "features": sorted(now), "unit": _rounded(unit, unit), "tolerance_from": source,
         "tolerance": {key: _rounded(value, unit) for key, value in sorted(tolerances.items())},
     }  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "model.json", head)
-    for name, one in now.items():
+    for name, new in now.items():
         _write(folder / file_name(name), {
-            "feature": name, "kind": one.kind, "at": list(one.at),
-            **{key: [_rounded(v, unit) for v in values] for key, values in one.quantities.items()},
+            "feature": name, "kind": new.kind, "at": list(new.at),
+            **{key: [_rounded(v, unit) for v in values] for key, values in new.quantities.items()},
         })  # fmt: skip
     for old in set(before) - set(now):
         (folder / file_name(old)).unlink(missing_ok=True)
     return folder
 
 
-def read(folder: str | Path) -> tuple[dict[str, Any], dict[str, Written]]:
+def read(folder: str | Path) -> tuple[dict[str, Any], dict[str, Entry]]:
     """The head of a snapshot, and its features by name."""
     folder = Path(folder)
     if not (folder / "model.json").is_file():
@@ -108,19 +108,19 @@ def read(folder: str | Path) -> tuple[dict[str, Any], dict[str, Written]]:
         if head.get("format") != FORMAT:
             problem = f"is a snapshot of format {head.get('format')}, and this version reads {FORMAT}"
             raise InputError.about("against", problem, str(folder))
-        found = {}
+        records = {}
         for name in head["features"]:
-            own = json.loads((folder / file_name(name)).read_text(encoding="utf-8"))
-            own.pop("feature")
-            kind, at = own.pop("kind"), own.pop("at")
-            found[name] = Written(kind, tuple(at), {key: tuple(values) for key, values in own.items()})
+            document = json.loads((folder / file_name(name)).read_text(encoding="utf-8"))
+            document.pop("feature")
+            kind, at = document.pop("kind"), document.pop("at")
+            records[name] = Entry(kind, tuple(at), {key: tuple(values) for key, values in document.items()})
     except InputError:
         raise
     except (OSError, ValueError, KeyError, AttributeError) as error:
         raise InputError.about(
             "against", f"is a damaged snapshot: {error}", str(folder), "write it again"
         ) from error
-    return head, found
+    return head, records
 
 
 def file_name(feature: str) -> str:
@@ -132,7 +132,7 @@ def file_name(feature: str) -> str:
 
 
 def compare(study: Study, against: str | Path) -> Check:
-    """What of a model's effects differs from a snapshot by more than noise.
+    """The Check of a model's effects against a snapshot: what differs by more than noise fails.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def compare(study: Study, against: str | Path) -> Check:
     if not all(map(study.sample.table.has, lost)):
         problem = "has columns that this model and its data do not have"
         raise InputError.about("against", problem, lost, "check the same data, or write a new snapshot")
-    now = _written(study, before)
+    now = _records(study, before)
     statements = [Statement(name, "feature", "used", "the model has it no longer", FAIL) for name in lost]
     for name in sorted(set(now) - set(before)):
         moved = max(max(values) for key, values in now[name].quantities.items() if key.startswith("movement"))
@@ -165,8 +165,8 @@ def compare(study: Study, against: str | Path) -> Check:
         statements.append(Statement(name, "feature", "not there", text, FAIL))
     tolerances = head["tolerance"]
     for name in sorted(set(now) & set(before)):
-        said = _differences(name, before[name], now[name], tolerances, float(head["unit"]))
-        statements += [Statement(name, *one) for one in said]
+        differences = _differences(name, before[name], now[name], tolerances, float(head["unit"]))
+        statements += [Statement(name, *difference) for difference in differences]
     note = (
         f"tolerance from refits: {TIMES:g} standard deviations of a difference between two fits ({TIMES_CURVE:g} for curves), at least {FLOOR:.0%} of the predictions' SD"
         if head["tolerance_from"] == "refits"
@@ -177,9 +177,9 @@ def compare(study: Study, against: str | Path) -> Check:
 
 
 def _differences(
-    name: str, before: Written, now: Written, tolerances: Mapping[str, float], unit: float
+    name: str, before: Entry, now: Entry, tolerances: Mapping[str, float], unit: float
 ) -> Iterator[tuple[str, ...]]:
-    """What is said of each quantity, and of levels that are new or lost: what of, expected, found, result, and detail."""
+    """For each quantity, and levels that are new or lost: its name, expected, found, result, and detail, as in `Statement`."""
     levels, present = [str(v) for v in before.at], [str(v) for v in now.at]
     if before.kind != NUMBER:
         for level in sorted(set(levels) - set(present)):
@@ -218,16 +218,14 @@ def _distance(key: str, a: Float, b: Float) -> tuple[float, int]:
 
 def _is_same_kind(study: Study, head: Mapping[str, Any]) -> bool:
     model = study.model
-    own = {"kind": model.kind, "outputs": [str(o) for o in model.outputs], "scale": model.scale}
-    return all(head[key] == value for key, value in own.items())
+    mine = {"kind": model.kind, "outputs": [str(o) for o in model.outputs], "scale": model.scale}
+    return all(head[key] == value for key, value in mine.items())
 
 
 # --- what is written of a model -----------------------------------------------------------------------------
 
 
-def _written(
-    study: Study, before: Mapping[str, Written], rows: Positions | None = None
-) -> dict[str, Written]:
+def _records(study: Study, before: Mapping[str, Entry], rows: Positions | None = None) -> dict[str, Entry]:
     """Every feature of the model, at the values of an earlier snapshot where there is one; on a seeded sample unless rows are given."""
     if rows is None:
         rows = choose_rows(None, study.sample.n_rows, study.seed, SNAPSHOT_ROWS).positions
@@ -240,7 +238,7 @@ def _written(
 
 def _subgroups(study: Study, block: Block) -> dict[str, Any]:
     """Rows by the levels of columns that have few, by ``column=level``."""
-    found = {}
+    groups = {}
     for name in study.model.columns:
         column = block.table.column(name)
         if column.kind == "float":
@@ -251,13 +249,11 @@ def _subgroups(study: Study, block: Block) -> dict[str, Any]:
         for code, level in enumerate(levels):
             inside = column.codes == code
             if inside.sum() >= SUBGROUP_ROWS:
-                found[f"{name}={level}"] = inside
-    return found
+                groups[f"{name}={level}"] = inside
+    return groups
 
 
-def _feature(
-    study: Study, name: Any, block: Block, groups: Mapping[str, Any], before: Written | None
-) -> Written:
+def _feature(study: Study, name: Any, block: Block, groups: Mapping[str, Any], before: Entry | None) -> Entry:
     feature = study.feature(name)
     column = study.column(feature)
     ordered = feature.kind in ORDERED_KINDS and feature.kind not in TIME_KINDS
@@ -269,15 +265,15 @@ def _feature(
         grid = Grid("distinct", points=LEVELS, missing="hide")
         if ordered:
             grid = Grid("quantile", points=POINTS, trim=(0.02, 0.98), missing="hide")
-        (values,), _ = study.rows.statistics.grids((feature,), grid, lambda one: np.empty(0))
+        (values,), _ = study.rows.statistics.grids((feature,), grid, lambda f: np.empty(0))
         if ordered and feature.kind == "float":
             values = np.unique(np.array([float(f"{v:.4g}") for v in values.tolist()], column.dtype))
-    asked = values
+    points = values
     if column.any_missing:
-        asked = object_array([*values.tolist(), None])
+        points = object_array([*values.tolist(), None])
         if values.dtype.kind == "f":
-            asked = np.append(values, np.array([np.nan], values.dtype))
-    axis = feature.axis(asked, block.table)
+            points = np.append(values, np.array([np.nan], values.dtype))
+    axis = feature.axis(points, block.table)
     question = Question((axis,), spread=False, rows=np.arange(block.n_rows), averaged=False)
     (answer,) = study.answers([question], Block(block.table))
     curves, weights = np.asarray(answer.curves), block.row_weights()
@@ -285,17 +281,17 @@ def _feature(
     quantities: dict[str, tuple[float, ...]] = {}
     for output, label in enumerate(study.model.outputs):
         ending = f" of {label}" if len(study.model.outputs) > 1 else ""
-        own = curves[output][:, : len(values)]
-        average = weights @ own
+        ice = curves[output][:, : len(values)]
+        average = weights @ ice
         center = float(average.mean())
         quantities[f"curve{ending}"] = tuple((average - center).tolist())
-        spread = own - own.mean(axis=1, keepdims=True)
+        spread = ice - ice.mean(axis=1, keepdims=True)
         quantities[f"movement{ending}"] = (float(np.sqrt(np.mean(weights @ np.square(spread)))),)
         if column.any_missing:
             quantities[f"missing{ending}"] = (float(weights @ curves[output][:, -1]) - center,)
         # A number's change from its lower to its upper quarter, a category's from one half of its levels to the other.
         quarter = max(1, len(values) // 4)
-        change = own[:, -quarter:].mean(axis=1) - own[:, :quarter].mean(axis=1)
+        change = ice[:, -quarter:].mean(axis=1) - ice[:, :quarter].mean(axis=1)
         mean = float(weights @ change)
         quantities[f"disagreement{ending}"] = (float(np.sqrt(weights @ np.square(change - mean))),)
         for group, inside in groups.items():
@@ -303,23 +299,23 @@ def _feature(
                 share = weights * inside
                 quantities[f"change where {group}{ending}"] = (float(share @ change / share.sum()),)
     if ordered:
-        return Written(NUMBER, tuple(float(v) for v in values.tolist()), quantities)
+        return Entry(NUMBER, tuple(float(v) for v in values.tolist()), quantities)
     at = tuple(str(v) for v in values.tolist() if not is_missing_value(v))
-    return Written("levels", at, quantities)
+    return Entry("levels", at, quantities)
 
 
 # --- noise ---------------------------------------------------------------------------------------------------
 
 
-def _tolerances(study: Study, now: Mapping[str, Written], refits: Any, unit: float) -> dict[str, float]:
+def _tolerances(study: Study, now: Mapping[str, Entry], refits: Any, unit: float) -> dict[str, float]:
     """How much each quantity may differ, by ``feature: quantity``."""
-    found = {f"{name}: {key}": STATED * unit for name, one in now.items() for key in one.quantities}
+    tolerances = {f"{name}: {key}": STATED * unit for name, new in now.items() for key in new.quantities}
     if refits is None:
-        return found
+        return tolerances
     rng = np.random.default_rng(study.seed)
     members = [
-        _written(other, now, rng.integers(0, study.sample.n_rows, min(SNAPSHOT_ROWS, study.sample.n_rows)))
-        for other in _refitted(study, refits)
+        _records(other, now, rng.integers(0, study.sample.n_rows, min(SNAPSHOT_ROWS, study.sample.n_rows)))
+        for other in _refit_studies(study, refits)
     ]
     if len(members) < 2:
         raise InputError.about(
@@ -329,7 +325,7 @@ def _tolerances(study: Study, now: Mapping[str, Written], refits: Any, unit: flo
     for name, written in now.items():
         for key, values in written.quantities.items():
             theirs = [member[name].quantities.get(key, ()) for member in members]
-            versions = [one for one in theirs if len(one) == len(values)]
+            versions = [v for v in theirs if len(v) == len(values)]
             if len(versions) > 1:
                 variance = float(np.var(np.array(versions), axis=0, ddof=1).mean())
                 spread.setdefault(key.partition(" ")[0], {})[f"{name}: {key}"] = (variance, len(versions) - 1)
@@ -338,15 +334,15 @@ def _tolerances(study: Study, now: Mapping[str, Written], refits: Any, unit: flo
         for label, (variance, degrees) in alike.items():
             moderated = (PRIOR * prior + degrees * variance) / (PRIOR + degrees)
             times = TIMES_CURVE if kind == "curve" else TIMES
-            found[label] = max(FLOOR * unit, times * float(np.sqrt(2.0 * moderated)))
-    return found
+            tolerances[label] = max(FLOOR * unit, times * float(np.sqrt(2.0 * moderated)))
+    return tolerances
 
 
-def _refitted(study: Study, refits: Any) -> Iterator[Study]:
+def _refit_studies(study: Study, refits: Any) -> Iterator[Study]:
     """Studies of refits on the same rows: given models, or so many made from halves of the rows."""
     models: Iterator[Any]
     if isinstance(refits, (int, np.integer)) and not isinstance(refits, bool):
-        models = _made(study, int(refits))
+        models = _fit_halves(study, int(refits))
     elif isinstance(refits, Sequence) and not isinstance(refits, (str, bytes)) and len(refits):
         models = iter(refits)
     else:
@@ -362,7 +358,7 @@ def _refitted(study: Study, refits: Any) -> Iterator[Study]:
         yield Study.of(replace(read_as, selected=study.model.selected), study.rows, study.choices)
 
 
-def _made(study: Study, number_of: int) -> Iterator[Any]:
+def _fit_halves(study: Study, number_of: int) -> Iterator[Any]:
     """The model's own learner fitted again to halves of the rows, with weights and whole clusters as the Explainer has them."""
     from icefield.refits.fitting import Fitter, is_estimator
     from icefield.refits.halves import halves, whole_units
@@ -390,18 +386,18 @@ def _made(study: Study, number_of: int) -> Iterator[Any]:
 # --- files ---------------------------------------------------------------------------------------------------
 
 
-def _kept(name: str, now: Written, before: Written | None, tolerances: Mapping[str, float]) -> Written:
+def _without_noise(name: str, now: Entry, before: Entry | None, tolerances: Mapping[str, float]) -> Entry:
     """The feature as it is, but for what differs from before by noise: that stays as it was written."""
     if before is None or before.kind != now.kind or tuple(map(str, before.at)) != tuple(map(str, now.at)):
         return now
-    kept = dict(now.quantities)
+    quantities = dict(now.quantities)
     for key, values in now.quantities.items():
         old = before.quantities.get(key)
         if old is not None and len(old) == len(values):
             size, _ = _distance(key, np.array(old), np.array(values))
             if size <= tolerances.get(f"{name}: {key}", 0.0):
-                kept[key] = old
-    return Written(now.kind, before.at, kept)
+                quantities[key] = old
+    return Entry(now.kind, before.at, quantities)
 
 
 def _rounded(value: float, unit: float) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Structure:
-    """How features stand on the paths of all trees.
+    """Which features are used, and which stand together on a path of some tree.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Structure:
 
     def never_together(self) -> list[tuple[Any, Any]]:
         """Pairs of used features that are never on one path."""
-        pairs = {frozenset((a, b)) for one in self.together for a in one for b in one if a != b}
+        pairs = {frozenset((a, b)) for path in self.together for a in path for b in path if a != b}
         return [
             (a, b)
             for i, a in enumerate(self.used)
@@ -39,12 +39,12 @@ class Structure:
 
     def broken(self, allowed: Sequence[Sequence[Any]]) -> list[frozenset[Any]]:
         """Paths whose features are in no one set of those that may interact; a feature in none of them stands alone."""
-        sets = [frozenset(one) for one in allowed]
-        return [one for one in self.together if len(one) > 1 and not any(one <= home for home in sets)]
+        sets = [frozenset(group) for group in allowed]
+        return [path for path in self.together if len(path) > 1 and not any(path <= home for home in sets)]
 
 
 def structure_of(trees: TreeModel, features: Sequence[Any]) -> Structure:
-    """Of a model read as trees; `features` are the frame's columns that it takes."""
+    """The Structure of a model read as trees; `features` are the frame's columns that it takes."""
     forest = trees.forest
     owner = [0] * forest.n_columns  # sets of features as the bits of a number
     for place, name in enumerate(features):
@@ -62,11 +62,11 @@ def structure_of(trees: TreeModel, features: Sequence[Any]) -> Structure:
         else:
             sets[left[node]] = sets[right[node]] = sets[node] | of_condition[condition]
     together: list[int] = []
-    for one in sorted(paths, key=int.bit_count, reverse=True):
-        if one and not any(one & other == one for other in together):
-            together.append(one)
+    for path in sorted(paths, key=int.bit_count, reverse=True):
+        if path and not any(path & other == path for other in together):
+            together.append(path)
     return Structure(
         tuple(name for place, name in enumerate(features) if used >> place & 1),
         tuple(name for place, name in enumerate(features) if not used >> place & 1),
-        tuple(frozenset(name for place, name in enumerate(features) if one >> place & 1) for one in together),
+        tuple(frozenset(name for place, name in enumerate(features) if p >> place & 1) for p in together),
     )

@@ -19,11 +19,11 @@ def assert_expectations(
     ----------
     explainer, expectations, against, seconds : as in `icefield.check`
     """
-    found = check(explainer, expectations, against=against, seconds=seconds)
-    if not found.ok:
-        lines = [f"{len(found.failures)} expectations do not hold:", *map(str, found.failures)]
+    result = check(explainer, expectations, against=against, seconds=seconds)
+    if not result.ok:
+        lines = [f"{len(result.failures)} expectations do not hold:", *map(str, result.failures)]
         raise AssertionError("\n".join(lines))
-    return found
+    return result
 
 
 def expectation_cases(found: Check) -> list[Any]:
@@ -35,4 +35,4 @@ def expectation_cases(found: Check) -> list[Any]:
     """
     import pytest
 
-    return [pytest.param(one, id=f"{one.feature}-{one.expectation}") for one in found.statements]
+    return [pytest.param(s, id=f"{s.feature}-{s.expectation}") for s in found.statements]

@@ -15,31 +15,31 @@ from icefield.explore.explored_columns import ExploredColumn
 QUANTILES = (0.05, 0.25, 0.75, 0.95)
 
 
-def _condition(one: Mapping[str, Any], columns: Sequence[ExploredColumn], library: str) -> str:
-    column = one["column"]
+def _condition(condition: Mapping[str, Any], columns: Sequence[ExploredColumn], library: str) -> str:
+    column = condition["column"]
     if isinstance(column, str):
         series = "np.asarray(ex.y)" if column == "observed" else "ex.model.predict(ex.table)[:, 0]"
         show: Callable[[float], str] = repr
     else:
-        own = columns[column]
-        series = f"np.asarray(X[{own.name!r}])" if library != "numpy" else f"X[:, {own.name!r}]"
-        show = partial(_place_literal, own)
-        if "in" in one:
-            members = [own.levels[m] for m in one["in"]]
+        feature = columns[column]
+        series = f"np.asarray(X[{feature.name!r}])" if library != "numpy" else f"X[:, {feature.name!r}]"
+        show = partial(_place_literal, feature)
+        if "in" in condition:
+            members = [feature.levels[m] for m in condition["in"]]
             known = [literal(m) for m in members if not is_missing_value(m)]
             parts = [f"np.isin({series}, [{', '.join(known)}])"] if known or not members else []
             if len(known) < len(members):
                 parts.append(f"pd.isna({series})")
             return parts[0] if len(parts) == 1 else f"({' | '.join(parts)})"
     parts = []
-    if "ge" in one:
-        parts.append(f"({series} >= {show(one['ge'])})")
-    if "le" in one:
-        parts.append(f"({series} <= {show(one['le'])})")
+    if "ge" in condition:
+        parts.append(f"({series} >= {show(condition['ge'])})")
+    if "le" in condition:
+        parts.append(f"({series} <= {show(condition['le'])})")
     if not parts:
         return f"pd.isna({series})"
     text = " & ".join(parts)
-    return f"({text} | pd.isna({series}))" if one.get("missing") else text
+    return f"({text} | pd.isna({series}))" if condition.get("missing") else text
 
 
 def _place_literal(column: ExploredColumn, place: float) -> str:
@@ -60,7 +60,7 @@ def literal(value: Any) -> str:
 
 @dataclass(frozen=True)
 class CodeContext:
-    """What lines are written about: the columns, the data's library (`X` has columns or is an array), and names of Explainers.
+    """What Python lines refer to: the columns, the data's library (`X` has columns or is an array), and names of Explainers.
 
     `shown` is the Explainer that the view is of, `first` the one whose grids all share, `made` the line that builds `shown` where
     nobody has it yet; `every` are all of them, for models side by side; `draw` samples rows of regions with its seed.
@@ -86,49 +86,49 @@ def lines(state: Mapping[str, Any], about: CodeContext) -> list[str]:
     feature, shown, second = columns[state["feature"]], state.get("shown", {}), state.get("second")
     name = repr(feature.name)
     masks = {"rows": state["rule"], "cohort": state.get("cohort") if second is None else None}
-    found = []
+    calls = []
     for label, rule in masks.items():
         if rule:
-            found.append(f"{label} = {' & '.join(_condition(one, columns, about.library) for one in rule)}")
+            calls.append(f"{label} = {' & '.join(_condition(term, columns, about.library) for term in rule)}")
     chosen = ", rows=rows" if state["rule"] else ""
     if about.made:
-        found.append(about.made)
+        calls.append(about.made)
     if second is not None:
-        found.append(f"{ex}.partial_dependence({name}, {columns[second].name!r}{chosen}).plot()")
-        return _imports(found) + found
+        calls.append(f"{ex}.partial_dependence({name}, {columns[second].name!r}{chosen}).plot()")
+        return _imports(calls) + calls
     regions, both = state.get("regions"), bool(shown.get("both") and about.every)
     on_grid = ", grid=grid" if ex != about.first or both else ""
     if on_grid or regions is not None:
-        found.append(f"grid = {about.first}.partial_dependence({name}, spread=False).grid[0]")
+        calls.append(f"grid = {about.first}.partial_dependence({name}, spread=False).grid[0]")
     spread = f", quantiles={QUANTILES}" if shown.get("spread", True) else ""
-    found.append(f"{ex}.partial_dependence({name}{chosen}{on_grid}{spread}, support=True).plot()")
+    calls.append(f"{ex}.partial_dependence({name}{chosen}{on_grid}{spread}, support=True).plot()")
     if both:
-        found += [
-            f"{one}.partial_dependence({name}{chosen}, grid=grid, spread=False).plot()" for one in about.every
+        calls += [
+            f"{e}.partial_dependence({name}{chosen}, grid=grid, spread=False).plot()" for e in about.every
         ]
     if state.get("cohort") is not None:
         rows = ", rows=cohort" if state["cohort"] else ""
-        found.append(f"{ex}.partial_dependence({name}{rows}{on_grid}, spread=False).plot()")
+        calls.append(f"{ex}.partial_dependence({name}{rows}{on_grid}, spread=False).plot()")
     if shown.get("ale"):
-        found.append(f"{ex}.ale({name}{chosen}).plot()")
+        calls.append(f"{ex}.ale({name}{chosen}).plot()")
     if shown.get("observed"):
-        found.append(f"{ex}.conditional({name}{chosen}).plot()")
+        calls.append(f"{ex}.conditional({name}{chosen}).plot()")
     if regions is not None:
-        found.append(_regions(state, about, feature))
+        calls.append(_regions(state, about, feature))
     if shown.get("audit"):
-        found.append(
+        calls.append(
             f"{ex}.audit([{name}], everywhere=False{', rows=np.flatnonzero(rows)' if state['rule'] else ''})"
         )
-    for one in (state.get("pinned"), state):
-        if one and one.get("row") is not None:
+    for row_state in (state.get("pinned"), state):
+        if row_state and row_state.get("row") is not None:
             changed = {
                 columns[int(k)].name: columns[int(k)].value(v, "values")
-                for k, v in one.get("values", {}).items()
+                for k, v in row_state.get("values", {}).items()
             }
-            said = ", ".join(f"{key!r}: {literal(value)}" for key, value in changed.items())
-            extra = f", changed={{{said}}}" if said else ""
-            found.append(f"{ex}.ice({name}, rows=[{one['row']}]{extra}{on_grid}).plot()")
-    return _imports(found) + found
+            pairs = ", ".join(f"{key!r}: {literal(value)}" for key, value in changed.items())
+            extra = f", changed={{{pairs}}}" if pairs else ""
+            calls.append(f"{ex}.ice({name}, rows=[{row_state['row']}]{extra}{on_grid}).plot()")
+    return _imports(calls) + calls
 
 
 def _regions(state: Mapping[str, Any], about: CodeContext, feature: ExploredColumn) -> str:
@@ -142,10 +142,10 @@ def _regions(state: Mapping[str, Any], about: CodeContext, feature: ExploredColu
     return f"{about.shown}.regions({feature.name!r}{rows}, grid={grid})"
 
 
-def _imports(found: Sequence[str]) -> list[str]:
+def _imports(calls: Sequence[str]) -> list[str]:
     needed = {
         "np.": "import numpy as np",
         "pd.": "import pandas as pd",
         "Explainer(": "from icefield import Explainer",
     }
-    return [line for used, line in needed.items() if any(used in one for one in found)]
+    return [line for used, line in needed.items() if any(used in call for call in calls)]

@@ -68,10 +68,10 @@ class Controller:
         )
 
     def once(self, what: Any, make: Callable[[], Any]) -> Any:
-        """What was made when this was first asked for; who asks for the same meanwhile waits for it, and nobody else does."""
+        """The result of `make`, computed once per `what`; only callers that want the same wait for it."""
         with self._lock:
-            own = self._locks.setdefault(what, threading.Lock())
-        with own:
+            lock = self._locks.setdefault(what, threading.Lock())
+        with lock:
             if what not in self._known:
                 self._known[what] = make()
             return self._known[what]
@@ -113,8 +113,8 @@ class Controller:
     def _curves(self, view: View, positions: Positions | None) -> Float:
         if positions is None and view.study is self.study:
             return np.concatenate([effect.average for effect in self.ghosts.values()], axis=1)
-        found = every_effect(view.study, None, grid=self.grids, rows=positions)
-        return np.concatenate([effect.average for effect in found.values()], axis=1)
+        effects = every_effect(view.study, None, grid=self.grids, rows=positions)
+        return np.concatenate([effect.average for effect in effects.values()], axis=1)
 
     def open(self) -> Session:
         """A new client."""

@@ -54,9 +54,9 @@ class ExploredColumn:
     @cached_property
     def places(self) -> Float:
         """Each row's place on the axis, NaN where its value is missing or none of the levels; kept, so asked for where it is needed again."""
-        return self._found_places()
+        return self._compute_places()
 
-    def _found_places(self, rows: slice = slice(None)) -> Float:
+    def _compute_places(self, rows: slice = slice(None)) -> Float:
         if "places" in self.__dict__:
             return self.places[rows]
         column = self._column.part(rows)
@@ -72,7 +72,7 @@ class ExploredColumn:
         """The grid points' places; the missing one, if there is one, is last and has none."""
         return np.asarray(self._at.place(self.grid), np.float64)
 
-    def placed(self, values: NDArray[Any]) -> Float:
+    def places_of(self, values: NDArray[Any]) -> Float:
         """The places of some values of the column."""
         return np.asarray(self._at.place(values), np.float64)
 
@@ -90,7 +90,7 @@ class ExploredColumn:
 
     def place_of(self, row: int) -> float | None:
         """Where a row stands, None where its value is missing."""
-        at = float(self._found_places(slice(row, row + 1))[0])
+        at = float(self._compute_places(slice(row, row + 1))[0])
         return at if np.isfinite(at) else None
 
     def value(self, place: float | None, where: str) -> Any:
@@ -130,7 +130,7 @@ class ExploredColumn:
         """Edges of the bars of numbers; levels have none."""
         if not self.ordered:
             return []
-        places = self._found_places()
+        places = self._compute_places()
         known = places[np.isfinite(places)]
         low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
         if self.kind == "integer" and high - low < BINS:
@@ -144,12 +144,12 @@ class ExploredColumn:
 
     def bars(self) -> NDArray[np.uint8]:
         """Each row's bar."""
-        places, last = self._found_places(), self.n_bars - 1
+        places, last = self._compute_places(), self.n_bars - 1
         if not self.ordered:
-            found = np.minimum(np.nan_to_num(places), last)
+            codes = np.minimum(np.nan_to_num(places), last)
         else:
-            found = np.clip(np.searchsorted(self.edges, places, side="right") - 1, 0, last - 1)
-        return np.where(np.isfinite(places), found, last).astype(np.uint8)
+            codes = np.clip(np.searchsorted(self.edges, places, side="right") - 1, 0, last - 1)
+        return np.where(np.isfinite(places), codes, last).astype(np.uint8)
 
 
 class Histograms:
@@ -158,15 +158,15 @@ class Histograms:
     def __init__(self, columns: Sequence[ExploredColumn], n_rows: int, weights: Float | None) -> None:
         self._sizes, self._weights = [column.n_bars for column in columns], weights
         self._codes = np.empty((len(columns), n_rows), np.uint8)
-        for own, column in zip(self._codes, columns):
-            own[:] = column.bars()
+        for row_codes, column in zip(self._codes, columns):
+            row_codes[:] = column.bars()
 
-    def counts(self, kept: NDArray[np.bool_] | None) -> Float:
+    def counts(self, mask: NDArray[np.bool_] | None) -> Float:
         """The weight of the rows in each bar, column after column."""
         codes, weights = self._codes, self._weights
         if weights is not None:
-            chosen = slice(None) if kept is None else kept
-            found = [np.bincount(own[chosen], weights[chosen], size) for own, size in zip(codes, self._sizes)]
-            return np.concatenate(found)
-        counts = code_counts(codes, kept)
-        return np.concatenate([own[:size] for own, size in zip(counts, self._sizes)]).astype(np.float64)
+            chosen = slice(None) if mask is None else mask
+            sums = [np.bincount(c[chosen], weights[chosen], size) for c, size in zip(codes, self._sizes)]
+            return np.concatenate(sums)
+        counts = code_counts(codes, mask)
+        return np.concatenate([c[:size] for c, size in zip(counts, self._sizes)]).astype(np.float64)

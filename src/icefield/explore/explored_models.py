@@ -45,11 +45,11 @@ class ExploredModels:
         if not named:
             raise InputError.about("models", "must hold at least one Explainer", {})
         self.names = [str(name) for name in named]
-        self._studies = {(i, one.study.model.scale): one.study for i, one in enumerate(named.values())}
+        self._studies = {(i, ex.study.model.scale): ex.study for i, ex in enumerate(named.values())}
         self.first = next(iter(self._studies.values()))
-        for one in named.values():
-            one.study.needs_rows("the explorer")
-            if one.study.sample.n_rows != self.first.sample.n_rows or list(one.study.model.columns) != list(
+        for ex in named.values():
+            ex.study.needs_rows("the explorer")
+            if ex.study.sample.n_rows != self.first.sample.n_rows or list(ex.study.model.columns) != list(
                 self.first.model.columns
             ):
                 raise InputError.about("models", "must be Explainers of the same rows and features", list(named),
@@ -63,38 +63,38 @@ class ExploredModels:
 
     def scales(self, model: int) -> list[str]:
         """The scales a model can be looked at on, its own first."""
-        own = self.own_scale(model)
-        other = "raw" if own == "response" else "response"
+        scale = self.own_scale(model)
+        other = "raw" if scale == "response" else "response"
         try:
-            found = self.study_of(model, other)
+            study = self.study_of(model, other)
             few = self.first.rows.head.slice(0, min(5, self.first.rows.head.n_rows))
-            alike = np.array_equal(found.model.predict(few), self.study_of(model, own).model.predict(few))
+            alike = np.array_equal(study.model.predict(few), self.study_of(model, scale).model.predict(few))
         except IcefieldError:
-            return [own]
-        return [own] if alike else [own, other]
+            return [scale]
+        return [scale] if alike else [scale, other]
 
     def study_of(self, model: int, scale: str) -> Study:
         """The study of one model on a scale; an error where the model has none."""
         key = (model, scale)
         with self._lock:
             if key not in self._studies:
-                self._studies[key] = self._rescaled(model, scale)
+                self._studies[key] = self._on_scale(model, scale)
             return self._studies[key]
 
-    def _rescaled(self, model: int, scale: str) -> Study:
-        own = next(study for (number, _), study in self._studies.items() if number == model)
-        chosen = own.model
+    def _on_scale(self, model: int, scale: str) -> Study:
+        given = next(study for (number, _), study in self._studies.items() if number == model)
+        chosen = given.model
         target = "all" if len(chosen.outputs) == len(chosen.all_outputs) else chosen.outputs[0]
-        read = read_model(chosen.native, own.rows.head, target=target, scale=scale)
+        read = read_model(chosen.native, given.rows.head, target=target, scale=scale)
         if [str(o) for o in read.outputs] != [str(o) for o in chosen.outputs]:
             raise InputError(f"The {scale} scale of this model has other outputs.")
-        return Study.of(read, own.rows, own.choices)
+        return Study.of(read, given.rows, given.choices)
 
     def plan(self, study: Study) -> Plan:
         """A study's plan; whether the model is still the one it was made for is looked at once a second, not at every step of a drag."""
         now = time.monotonic()
         if now - self._checked.get(id(study), -CHECKED) < CHECKED:
             return study.plan
-        found = study.plans.checked()
+        plan = study.plans.checked()
         self._checked[id(study)] = now
-        return found
+        return plan

@@ -74,10 +74,10 @@ class ExploredRows:
 
     def mask(self, rule: Sequence[dict[str, Any]]) -> NDArray[np.bool_]:
         """The rows of the sample that a rule keeps."""
-        kept = np.ones(self._study.sample.n_rows, bool)
-        for one in rule:
-            kept &= mask_of(self.places(one["column"]), one)
-        return kept
+        inside = np.ones(self._study.sample.n_rows, bool)
+        for condition in rule:
+            inside &= mask_of(self.places(condition["column"]), condition)
+        return inside
 
     @cached_property
     def sampled(self) -> Positions:

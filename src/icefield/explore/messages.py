@@ -70,19 +70,19 @@ def unpacked(frame: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     length = int.from_bytes(frame[:4], "little")
     head = json.loads(frame[4 : 4 + length])
     first = 4 + length + -(4 + length) % 8
-    found = {}
+    arrays = {}
     for name, (kind, shape, at) in head["arrays"].items():
         count = math.prod(shape)
-        found[name] = np.frombuffer(frame, TYPES[kind], count, first + at).reshape(shape)
-    return head, found
+        arrays[name] = np.frombuffer(frame, TYPES[kind], count, first + at).reshape(shape)
+    return head, arrays
 
 
 def _plain(value: Any) -> Any:
     """What JSON can carry: numbers that are not finite become null."""
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -98,12 +98,12 @@ def parsed(text: str | bytes) -> dict[str, Any]:
     if len(text) > LARGEST:
         raise BadMessage(f"A request may have {LARGEST:,} bytes, this one has {len(text):,}.")
     try:
-        found = json.loads(text)
+        message = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadMessage("A request must be JSON.") from error
-    if not isinstance(found, dict):
+    if not isinstance(message, dict):
         raise BadMessage("A request must be an object.")
-    return found
+    return message
 
 
 def number_of(message: Mapping[str, Any]) -> int:
@@ -113,26 +113,26 @@ def number_of(message: Mapping[str, Any]) -> int:
 
 def slot_of(message: Mapping[str, Any]) -> str:
     """The slot in which a newer request takes the place of an older one."""
-    found = message.get("slot", "view")
-    if found not in SLOTS:
-        raise BadMessage(f"There is no slot {found!r:.40}.", "slot")
-    return str(found)
+    slot = message.get("slot", "view")
+    if slot not in SLOTS:
+        raise BadMessage(f"There is no slot {slot!r:.40}.", "slot")
+    return str(slot)
 
 
 def whole(message: Mapping[str, Any], name: str, least: int, most: int, default: int | None = None) -> int:
     """A whole number of a request, within limits."""
-    found = message.get(name, default)
-    if isinstance(found, bool) or not isinstance(found, int) or not least <= found < most:
+    value = message.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < most:
         raise BadMessage(f"{name} must be a whole number from {least} to {most - 1}.", name)
-    return found
+    return value
 
 
 def flag(message: Mapping[str, Any], name: str, default: bool = False) -> bool:
     """A yes or no of a request."""
-    found = message.get(name, default)
-    if not isinstance(found, bool):
+    value = message.get(name, default)
+    if not isinstance(value, bool):
         raise BadMessage(f"{name} must be true or false.", name)
-    return found
+    return value
 
 
 def number(value: Any, where: str) -> float:

@@ -23,15 +23,15 @@ def checked(rule: Any, columns: Sequence[ExploredColumn], beside: Sequence[str] 
     """A rule in its plain form, or an error that names the condition."""
     if not isinstance(rule, list) or len(rule) > MOST_CONDITIONS:
         raise BadMessage(f"A rule is a list of at most {MOST_CONDITIONS} conditions.", "rule")
-    return [_condition(one, columns, beside, f"rule[{i}]") for i, one in enumerate(rule)]
+    return [_condition(condition, columns, beside, f"rule[{i}]") for i, condition in enumerate(rule)]
 
 
 def _condition(
-    one: Any, columns: Sequence[ExploredColumn], beside: Sequence[str], where: str
+    given: Any, columns: Sequence[ExploredColumn], beside: Sequence[str], where: str
 ) -> dict[str, Any]:
-    if not isinstance(one, dict) or set(one) - KEYS:
+    if not isinstance(given, dict) or set(given) - KEYS:
         raise BadMessage(f"{where} must have a column, and ge, le, in or missing.", where)
-    column: Any = one.get("column")
+    column: Any = given.get("column")
     if isinstance(column, str):
         is_there = column in beside
     else:
@@ -39,31 +39,31 @@ def _condition(
     if not is_there:
         raise BadMessage(f"{where} names a column that is not there.", where)
     levels = 0 if isinstance(column, str) else len(columns[column].levels)
-    found: dict[str, Any] = {"column": column}
-    if "in" in one:
-        members = one["in"]
+    condition: dict[str, Any] = {"column": column}
+    if "in" in given:
+        members = given["in"]
         if not levels or not isinstance(members, list) or len(members) > levels:
             raise BadMessage(f"{where}: `in` is for columns of levels, and lists some of them.", where)
         if any(isinstance(m, bool) or not isinstance(m, int) or not 0 <= m < levels for m in members):
             raise BadMessage(f"{where}: `in` holds numbers of levels, 0 to {levels - 1}.", where)
-        return {**found, "in": sorted(set(members))}
-    if levels and ("ge" in one or "le" in one):
+        return {**condition, "in": sorted(set(members))}
+    if levels and ("ge" in given or "le" in given):
         raise BadMessage(f"{where}: a column of levels has no order; write `in`.", where)
     for end in ("ge", "le"):
-        if one.get(end) is not None:
-            found[end] = number(one[end], f"{where}.{end}")
-    missing = one.get("missing", False)
+        if given.get(end) is not None:
+            condition[end] = number(given[end], f"{where}.{end}")
+    missing = given.get("missing", False)
     if not isinstance(missing, bool):
         raise BadMessage(f"{where}.missing must be true or false.", where)
     if missing:
-        found["missing"] = True
-    if len(found) == 1:
+        condition["missing"] = True
+    if len(condition) == 1:
         raise BadMessage(f"{where} says nothing: give ge, le, in or missing.", where)
-    return found
+    return condition
 
 
 def mask_of(places: NDArray[np.float64], condition: dict[str, Any]) -> NDArray[np.bool_]:
-    """The rows of a column, by their places, that a condition keeps."""
+    """Whether a condition keeps each row, given the rows' places on its column's axis."""
     if "in" in condition:
         highest = int(np.nanmax(places, initial=0)) + 2
         table = np.zeros(max(highest, *(m + 2 for m in condition["in"]), 2), bool)
@@ -81,30 +81,30 @@ def mask_of(places: NDArray[np.float64], condition: dict[str, Any]) -> NDArray[n
 
 def in_words(rule: Sequence[dict[str, Any]], columns: Sequence[ExploredColumn]) -> str:
     """The rule as a reader says it: "working day is 1 and temp from 0.5 up"."""
-    return " and ".join(condition_words(one, columns) for one in rule) or "all rows"
+    return " and ".join(condition_words(condition, columns) for condition in rule) or "all rows"
 
 
-def condition_words(one: dict[str, Any], columns: Sequence[ExploredColumn]) -> str:
+def condition_words(condition: dict[str, Any], columns: Sequence[ExploredColumn]) -> str:
     """One condition as a reader says it."""
-    column = one["column"]
+    column = condition["column"]
     if isinstance(column, str):
         name, text = column, lambda v: f"{v:.4g}"
     else:
-        own = columns[column]
-        rounded = own.kind in ("number", "integer")
-        name, text = own.label, lambda v: own.text(own.value(float(f"{v:.6g}") if rounded else v, "place"))
-    if "in" in one:
-        members = [columns[column].text(columns[column].levels[m]) for m in one["in"]]
+        c = columns[column]
+        rounded = c.kind in ("number", "integer")
+        name, text = c.label, lambda v: c.text(c.value(float(f"{v:.6g}") if rounded else v, "place"))
+    if "in" in condition:
+        members = [columns[column].text(columns[column].levels[m]) for m in condition["in"]]
         if not members:
             return f"{name} is none of its levels"
         shown = ", ".join(members[:3]) + (f" or {len(members) - 3} more" if len(members) > 3 else "")
         return f"{name} is {shown}"
-    if "ge" in one and "le" in one:
-        said = f"{name} from {text(one['ge'])} to {text(one['le'])}"
-    elif "ge" in one:
-        said = f"{name} ≥ {text(one['ge'])}"
-    elif "le" in one:
-        said = f"{name} ≤ {text(one['le'])}"
+    if "ge" in condition and "le" in condition:
+        words = f"{name} from {text(condition['ge'])} to {text(condition['le'])}"
+    elif "ge" in condition:
+        words = f"{name} ≥ {text(condition['ge'])}"
+    elif "le" in condition:
+        words = f"{name} ≤ {text(condition['le'])}"
     else:
         return f"{name} is missing"
-    return f"{said}, or missing" if one.get("missing") else said
+    return f"{words}, or missing" if condition.get("missing") else words

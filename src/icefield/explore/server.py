@@ -251,11 +251,11 @@ class ExplorerServer:
                     return
                 text = message.get("text")
                 try:
-                    asked = parsed(text if text is not None else message.get("bytes") or b"")
+                    request = parsed(text if text is not None else message.get("bytes") or b"")
                 except BadMessage as error:
                     send(error_part(-1, "input", str(error)))
                     continue
-                session.ask(asked, send)
+                session.ask(request, send)
         except TimeoutError:
             await websocket.close(4408)
         finally:
@@ -284,13 +284,13 @@ def given_token() -> str | None:
 
     From the environment and never from the command line, which other users of the machine can read.
     """
-    found = os.environ.get(TOKEN)
-    if found is not None and not re.fullmatch(r"[A-Za-z0-9_-]{32,}", found):
+    token = os.environ.get(TOKEN)
+    if token is not None and not re.fullmatch(r"[A-Za-z0-9_-]{32,}", token):
         raise InputError(
-            f"`{TOKEN}` must be at least 32 letters, digits, - or _. It has {len(found)} characters. "
+            f"`{TOKEN}` must be at least 32 letters, digits, - or _. It has {len(token)} characters. "
             'Hint: python -c "import secrets; print(secrets.token_urlsafe(32))" makes one.'
         )
-    return found
+    return token
 
 
 def serve(

@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from icefield.explore.answers import about_all, filters, one_row, other_views, state_code
-from icefield.explore.asked import Asked, Memory
 from icefield.explore.messages import SLOTS, VERSION, AnswerPart, BadMessage, number_of, slot_of
+from icefield.explore.query import Memory, Query
 from icefield.explore.slots import Parts, Slot, SlotJob, error_part
 
 if TYPE_CHECKING:
     from icefield.explore.controller import Controller
 
-HANDLERS: dict[str, Callable[[Asked], Parts]] = {
-    "open": about_all.about, "rows": filters.filtered, "curve": filters.curve, "compare": filters.compared,
-    "surface": other_views.surface, "ale": other_views.local, "observed": other_views.means, "regions": other_views.regions, "audit": other_views.audited,
-    "points": other_views.scatter, "row": one_row.pick, "whatif": one_row.what_if, "code": state_code.written,
+HANDLERS: dict[str, Callable[[Query], Parts]] = {
+    "open": about_all.about, "rows": filters.filter_rows, "curve": filters.curve, "compare": filters.compare,
+    "surface": other_views.surface, "ale": other_views.local, "observed": other_views.means, "regions": other_views.regions, "audit": other_views.audit_feature,
+    "points": other_views.scatter, "row": one_row.pick, "whatif": one_row.what_if, "code": state_code.code,
 }  # fmt: skip
 
 
@@ -50,15 +50,15 @@ class Session:
             send(error_part(known, "input", str(error), error.where))
             return
         if self._watch is None:
-            self._watch = threading.Thread(target=self._watched, name="icefield-explore-watch", daemon=True)
+            self._watch = threading.Thread(target=self._poll, name="icefield-explore-watch", daemon=True)
             self._watch.start()
         self._slots[slot].put(
-            SlotJob(number, lambda: handler(Asked(message, self.controller, self._memory)), send)
+            SlotJob(number, lambda: handler(Query(message, self.controller, self._memory)), send)
         )
 
     def lines(self, state: Mapping[str, Any]) -> list[str]:
         """The Python lines that give what a state shows."""
-        return state_code.lines(Asked(state, self.controller, self._memory))
+        return state_code.lines(Query(state, self.controller, self._memory))
 
     def close(self, seconds: float = 0.0) -> None:
         """Stop everything that is being worked at for this client; wait for it so many seconds."""
@@ -69,7 +69,7 @@ class Session:
             for slot in self._slots.values():
                 slot.join(seconds)
 
-    def _watched(self) -> None:
+    def _poll(self) -> None:
         while not self._closed.wait(0.5):
             for slot in self._slots.values():
                 slot.watch(time.perf_counter())

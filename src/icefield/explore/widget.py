@@ -45,9 +45,9 @@ def widget_class() -> Any:
         def __init__(self, controller: Controller, state: dict[str, Any], letters: bool) -> None:
             super().__init__(state=state, letters=letters)
             self._controller, self._session = controller, controller.open()
-            self.on_msg(self._asked)
+            self.on_msg(self._receive)
 
-        def _asked(self, _: Any, message: Any, __: Any) -> None:
+        def _receive(self, _: Any, message: Any, __: Any) -> None:
             self._session.ask(message, self._answer)
 
         def _answer(self, answer: AnswerPart) -> None:
@@ -65,11 +65,11 @@ def widget_class() -> Any:
 
         def _repr_mimebundle_(self, **kwargs: Any) -> Any:
             """The widget and, for what shows no widgets (nbconvert, GitHub), a picture of all rows' curves."""
-            found = super()._repr_mimebundle_(**kwargs)
-            if found is None:
+            output = super()._repr_mimebundle_(**kwargs)
+            if output is None:
                 return None
             self.picture = self._controller.once("still", lambda: still(self._controller))
-            bundle, more = found if isinstance(found, tuple) else (found, {})
+            bundle, more = output if isinstance(output, tuple) else (output, {})
             return {**bundle, PICTURE: self.picture}, more
 
     return ExplorerWidget

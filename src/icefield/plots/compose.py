@@ -10,12 +10,12 @@ from icefield.effect import Effect
 from icefield.errors import InputError, did_you_mean
 from icefield.plots.oneway import one_way_panel
 from icefield.plots.options import Options
-from icefield.plots.panels import Panel, Picture, said_of_bands, with_shared_values
+from icefield.plots.panels import Panel, Picture, bands_note, with_shared_values
 from icefield.plots.series import OVERLAID, Series, pattern, viewed
 from icefield.plots.surfaces import surface_scale
 from icefield.plots.twoway import chosen_kind, two_way_panel
 from icefield.wording.labels import average_note, joined, value_label
-from icefield.wording.names import NAME_LIMIT, name_text, title_text, told_apart
+from icefield.wording.names import NAME_LIMIT, distinct_texts, name_text, title_text
 from icefield.wording.values import named_value
 
 SMALL = (3.3, 2.7)  # inches of a panel among others
@@ -33,15 +33,15 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
             "or use to_frame()."
         )
     outputs = chosen_outputs(effect, options)
-    names = told_apart([_group_text(effect, label) for label in effect.groups], GROUP_LIMIT)
+    names = distinct_texts([_group_text(effect, label) for label in effect.groups], GROUP_LIMIT)
     groups = dict(zip(names, effect.groups.values()))
     if effect.n_features == 2:
         return _surfaces(_facets(effect, outputs, groups, options), effect, options, len(outputs) == 1)
     side = _side_by_side(effect, outputs, groups, options)
     panels = []
     if side == "all":
-        for title, one in _facets(effect, outputs, groups, options):
-            panels.append(replace(one_way_panel([one], one.effect, options, len(outputs) == 1), title=title))
+        for title, s in _facets(effect, outputs, groups, options):
+            panels.append(replace(one_way_panel([s], s.effect, options, len(outputs) == 1), title=title))
     elif side == "outputs":
         for output in outputs:
             series = _group_series(output, groups) if groups else [Series(effect, output)]
@@ -49,12 +49,12 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
             panel = one_way_panel(series, effect, options, False, _by_text(effect) if groups else "")
             panels.append(replace(panel, title=title))
     else:
-        series = [one for output in outputs for one in _overlaid(effect, output, outputs, groups)]
+        series = [s for output in outputs for s in _overlaid(effect, output, outputs, groups)]
         count = len(series)
-        series = [replace(one, colour=i % OVERLAID, dashed=pattern(i, count)) for i, one in enumerate(series)]
+        series = [replace(s, colour=i % OVERLAID, dashed=pattern(i, count)) for i, s in enumerate(series)]
         legend_title = _by_text(effect) if groups and len(outputs) == 1 else ""
         panels = [one_way_panel(series, effect, options, len(outputs) == 1, legend_title)]
-    return _arranged(panels, options)
+    return _arrange(panels, options)
 
 
 def comparison_picture(effects: Mapping[str, Effect], options: Options) -> Picture:
@@ -84,15 +84,15 @@ def comparison_picture(effects: Mapping[str, Effect], options: Options) -> Pictu
         if side:
             panels += [
                 replace(
-                    one_way_panel([replace(one, label=None)], one.effect, options, named),
-                    title=_titled(one.label or "", first, output, outputs),
+                    one_way_panel([replace(curve, label=None)], curve.effect, options, named),
+                    title=_titled(curve.label or "", first, output, outputs),
                 )
-                for one in series
+                for curve in series
             ]
         else:
             title = "" if named else name_text(first.outputs[output])
             panels.append(replace(one_way_panel(series, first, options, named), title=title))
-    return _arranged(panels, options)
+    return _arrange(panels, options)
 
 
 def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
@@ -110,19 +110,19 @@ def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
         small = replace(options, title=None, ax=None, layout="overlay", center=None, data=data, top=top)
         picture = effect_picture(effect, small)
         panels += [_small(panel) for panel in picture.panels]
-    picture = _arranged(panels, options)
+    picture = _arrange(panels, options)
     if picture.panel_size == SMALL and any(len(text) > SMALL_TEXT // 2 for p in panels for text in p.x.ticks):
         # Slanted names take their room below.
         picture = replace(picture, panel_size=(SMALL[0], SMALL[1] + 0.7))
     alike = {value_label(e, 0) for e in shown}
-    note = joined(average_note(shown[0]), said_of_bands(picture.panels))
+    note = joined(average_note(shown[0]), bands_note(picture.panels))
     return replace(picture, note=note, share_y=options.share_y and len(alike) == 1)
 
 
 def _small(panel: Panel) -> Panel:
     """A panel among others: upright, and with names of levels that leave room for the curve."""
     few = len(panel.x.ticks) <= SMALL_FEW
-    ticks = tuple(told_apart(panel.x.ticks, 2 * SMALL_TEXT if few else SMALL_TEXT))
+    ticks = tuple(distinct_texts(panel.x.ticks, 2 * SMALL_TEXT if few else SMALL_TEXT))
     return replace(panel, note="", flip=False, x=replace(panel.x, ticks=ticks))
 
 
@@ -133,16 +133,16 @@ def chosen_outputs(effect: Effect, options: Options) -> list[int]:
     wanted = options.outputs
     wanted = list(wanted) if isinstance(wanted, (list, tuple, set)) else [wanted]
     names = list(effect.outputs)
-    found, texts = [], [str(n) for n in names]
+    positions, texts = [], [str(n) for n in names]
     for name in wanted:
         if name not in names and str(name) not in texts:
             raise InputError.about("outputs", "names no output", name, did_you_mean(name, names))
-        found.append(names.index(name) if name in names else texts.index(str(name)))
-    if not found:
+        positions.append(names.index(name) if name in names else texts.index(str(name)))
+    if not positions:
         raise InputError.about(
             "outputs", "must name at least one output", options.outputs, did_you_mean("", names)
         )
-    return found
+    return positions
 
 
 # --- faceting --------------------------------------------------------------------------------------
@@ -199,8 +199,8 @@ def _overlaid(effect: Effect, output: int, outputs: list[int], groups: Mapping[s
     if not groups:
         return [Series(effect, output, label=name if several else None)]
     return [
-        replace(one, label=f"{name}, {one.label}" if several else one.label)
-        for one in _group_series(output, groups)
+        replace(curve, label=f"{name}, {curve.label}" if several else curve.label)
+        for curve in _group_series(output, groups)
     ]
 
 
@@ -214,20 +214,20 @@ def _group_series(output: int, groups: Mapping[str, Effect]) -> list[Series]:
 def _surfaces(facets: list[tuple[str, Series]], whole: Effect, options: Options, named: bool) -> Picture:
     if options.x_scale == "log":
         raise InputError.about("x_scale", "is for pictures of one feature", options.x_scale, "leave it out")
-    series = [one for _, one in facets]
+    series = [s for _, s in facets]
     scale = surface_scale(series, options, named)
     if len(facets) > 1 and options.data == "auto":
         options = replace(options, data="none")  # histograms on every edge would drown small panels
-    panels = [two_way_panel(one, one.effect, options, scale, named, title) for title, one in facets]
+    panels = [two_way_panel(s, s.effect, options, scale, named, title) for title, s in facets]
     lines = chosen_kind(whole, options) == "lines"
-    return _arranged(panels, options, share_y=lines)
+    return _arrange(panels, options, share_y=lines)
 
 
-def _arranged(panels: Sequence[Panel], options: Options, share_y: bool = True) -> Picture:
+def _arrange(panels: Sequence[Panel], options: Options, share_y: bool = True) -> Picture:
     """Panels in rows of at most four, on one y axis where they show the same quantity."""
     count = len(panels)
     share = share_y and options.share_y and count > 1 and len({p.flip for p in panels}) == 1
-    placed = with_shared_values(tuple(panels)) if share else tuple(panels)
+    shown = with_shared_values(tuple(panels)) if share else tuple(panels)
     columns = count if count <= 3 else 2 if count == 4 else 3 if count <= 12 else 4
     size, flipped = SMALL if count > 1 else None, any(p.flip for p in panels)
     if flipped:
@@ -236,9 +236,9 @@ def _arranged(panels: Sequence[Panel], options: Options, share_y: bool = True) -
         each = 0.27 + 0.15 * (lines - 1)
         size = (6.4 if count == 1 else SMALL[0] + 1.0, max(3.2, 1.3 + each * most))
     if options.title is not None and count == 1:
-        placed = (replace(placed[0], title=title_text(options.title)),)
+        shown = (replace(shown[0], title=title_text(options.title)),)
     title = title_text(options.title) if count > 1 else ""
     return Picture(
-        placed, columns, title=title, note=said_of_bands(placed) if count > 1 else "",
+        shown, columns, title=title, note=bands_note(shown) if count > 1 else "",
         share_y=share and not flipped, share_x=share and flipped, panel_size=size,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from icefield.effect import Effect
 from icefield.errors import InputError
 from icefield.plots.panels import Axis, Float, scaled
 from icefield.wording.labels import feature_label
-from icefield.wording.names import MISSING, told_apart
+from icefield.wording.names import MISSING, distinct_texts
 from icefield.wording.values import LEVEL_LIMIT, duration_unit, named_value, shown_value
 
 # How far beyond the last value the missing point stands, as a share of the axis.
@@ -103,7 +103,7 @@ class Coordinates:
 
     def texts(self, values: Sequence[Any], limit: int = LEVEL_LIMIT) -> list[str]:
         """Values as people call them, cut such that they stay apart."""
-        return told_apart([self.text(value, UNCUT) for value in values], limit)
+        return distinct_texts([self.text(value, UNCUT) for value in values], limit)
 
     def axis(self, label: str | None = None) -> Axis:
         name = feature_label(self.naming, self.feature) if label is None else label

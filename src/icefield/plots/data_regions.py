@@ -21,7 +21,7 @@ from icefield.plots.series import Series
 
 
 def mask_of(
-    one: Series,
+    series: Series,
     across: Coordinates,
     up: Coordinates,
     x: Float,
@@ -31,19 +31,19 @@ def mask_of(
 ) -> tuple[NDArray[np.bool_], Float | None, str]:
     """Grid points to leave blank, a hull to cut at, and what to say about it."""
     shown = np.zeros((len(y), len(x)), dtype=bool)
-    low = one.low_support
-    asked = options.mask
-    if asked == "support" and one.effect.support is None:
+    low = series.low_support
+    mask = options.mask
+    if mask == "support" and series.effect.support is None:
         raise InputError.about(
-            "mask", "needs an effect with support, and this one has none", asked, "write mask='hull'"
+            "mask", "needs an effect with support, and this one has none", mask, "write mask='hull'"
         )
-    if low is not None and asked in ("auto", "support"):
+    if low is not None and mask in ("auto", "support"):
         return (low.T if order == (0, 1) else low), None, "blank: little data"
-    distribution = one.effect.distribution
+    distribution = series.effect.distribution
     joint = distribution.joint if distribution is not None else None
-    if joint is None or asked in ("none", "support"):
+    if joint is None or mask in ("none", "support"):
         return shown, None, ""
-    if asked == "hull" or (asked == "auto" and across.ordered and up.ordered):
+    if mask == "hull" or (mask == "auto" and across.ordered and up.ordered):
         if not (across.ordered and up.ordered):
             raise InputTypeError.about(
                 "mask", "needs two features of numbers or times", "hull", "write mask='density'"
@@ -54,8 +54,8 @@ def mask_of(
         hull = convex_hull(points)
         return shown, hull, "" if hull is None else "blank: outside the data's hull"
     blank = _no_rows_nearby(joint, across, up, x, y, order)
-    weight = one.effect.weight
-    if not across.ordered and not up.ordered and weight is not None and weight.shape == one.average.shape:
+    weight = series.effect.weight
+    if not across.ordered and not up.ordered and weight is not None and weight.shape == series.average.shape:
         # Between levels nothing is near: the weights of the grid are exact, and know the missing level too.
         blank = np.asarray(weight.T == 0) if order == (0, 1) else np.asarray(weight == 0)
     return blank, None, "blank: no rows" if blank.any() else ""
@@ -67,13 +67,13 @@ def _no_rows_nearby(
     counts = joint.counts if order == (0, 1) else joint.counts.T
     edges = [across.place(np.asarray(joint.edges[order[0]])), up.place(np.asarray(joint.edges[order[1]]))]
     ordered = (across.ordered, up.ordered)
-    found = occupied(counts, edges, ordered, x, y)
+    filled = occupied(counts, edges, ordered, x, y)
     gone = [np.isnan(x), np.isnan(y)]
     for places, flags in zip((across, up), gone):
         if not places.ordered:
             flags |= np.array([is_missing_value(level) for level in places.levels])
     missing = gone[0][None, :] | gone[1][:, None]
-    return np.asarray(~found & ~missing)
+    return np.asarray(~filled & ~missing)
 
 
 def data_marks(
@@ -108,5 +108,5 @@ def _margin(side: str, marginal: Marginal, places: Coordinates) -> Margin | None
     if marginal.levels is None:
         return None
     at = places.place(np.asarray(marginal.levels))
-    kept = np.isfinite(at)
-    return Margin(side, at[kept] - 0.35, at[kept] + 0.35, marginal.counts[kept]) if kept.any() else None
+    known = np.isfinite(at)
+    return Margin(side, at[known] - 0.35, at[known] + 0.35, marginal.counts[known]) if known.any() else None

@@ -56,14 +56,14 @@ def individual_marks(
         field = _density(x, curves[:, order], places.log, options)
         return [field], above, Colouring(scale=field.scale), f"density of {counted(len(curves))} curves"
     below: list[Mark] = []
-    kept = _kept(len(curves), options)
-    if len(kept) < len(curves) and options.color_by is None and places.ordered and len(order) > 1:
+    chosen = _sample(len(curves), options)
+    if len(chosen) < len(curves) and options.color_by is None and places.ordered and len(order) > 1:
         field = _density(x, curves[:, order], places.log, options)
         shade = np.clip(np.nan_to_num(field.z) / (field.scale.high or 1.0), 0.0, 1.0)
         below.append(Shade(field.x, field.y, shade))
-    colouring = _colouring(series, kept, options)
+    colouring = _colouring(series, chosen, options)
     coloured = colouring.slots is not None or colouring.values is not None
-    alpha = float(np.clip(12.0 / len(kept) ** 0.75, 0.015, 0.6))
+    alpha = float(np.clip(12.0 / len(chosen) ** 0.75, 0.015, 0.6))
     colour: Colour = "muted" if series.label is None else series.colour
     shared: dict[str, Any] = {
         "colour": colour,
@@ -72,17 +72,17 @@ def individual_marks(
         "scale": colouring.scale,
         "alpha": min(0.8, 2 * alpha) if coloured else alpha,
     }
-    width = float(np.clip(12 / np.sqrt(len(kept)), 0.45, 1.0))
-    below.append(Curves(x, curves[np.ix_(kept, order)], step=step, width=width, **shared))
+    width = float(np.clip(12 / np.sqrt(len(chosen)), 0.45, 1.0))
+    below.append(Curves(x, curves[np.ix_(chosen, order)], step=step, width=width, **shared))
     below += [
         Line(np.empty(0), np.empty(0), colour=slot, label=text, width=1.2) for text, slot in colouring.legend
     ]
     if places.missing is not None and series.effect.missing_last[0]:
-        gone = curves[kept, -1]
+        gone = curves[chosen, -1]
         below.append(Dots(np.full(len(gone), places.missing), gone, size=0.5, **shared))
-    many = f"{counted(len(kept))} curves"
-    if len(kept) < len(curves):
-        many = f"{counted(len(kept))} of {counted(len(curves))} curves, sampled"
+    many = f"{counted(len(chosen))} curves"
+    if len(chosen) < len(curves):
+        many = f"{counted(len(chosen))} of {counted(len(curves))} curves, sampled"
         many += "; shade: where all of them run" if isinstance(below[0], Shade) else ""
     return below, above, colouring, many
 
@@ -100,8 +100,8 @@ def drawn_points(at: Float, places: Coordinates, stepped: bool) -> tuple[Float, 
     return np.append(edge, at[order]), np.append(order[0], order)
 
 
-def _kept(count: int, options: Options) -> NDArray[np.intp]:
-    """As many curves as can be told apart, drawn by chance with a fixed seed: every n-th row may be a weekday."""
+def _sample(count: int, options: Options) -> NDArray[np.intp]:
+    """Positions of as many curves as can be told apart, sampled with a fixed seed: every n-th row may be a weekday."""
     limit = options.max_curves or LEGIBLE
     if count <= limit:
         return np.arange(count)
@@ -127,10 +127,10 @@ def _density(x: Float, y: Float, log: bool, options: Options) -> Field:
 # --- colours ---------------------------------------------------------------------------------------
 
 
-def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colouring:
+def _colouring(series: Series, chosen: NDArray[np.intp], options: Options) -> Colouring:
     if options.color_by is None:
         return Colouring()
-    values = _row_values(series.effect, options.color_by)[kept]
+    values = _row_values(series.effect, options.color_by)[chosen]
     naming = series.effect.naming
     name = feature_label(naming, options.color_by)
     gone = np.array([is_missing_value(v) for v in values])
@@ -163,7 +163,7 @@ def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colo
 
 
 def _natural(values: NDArray[Any], texts: NDArray[Any], text: str) -> Any:
-    """Numbers in their own order, anything else by its text."""
+    """A sort key: numbers in their own order, anything else by its text."""
     value = values[int(np.flatnonzero(texts == text)[0])]
     return (0, float(value), "") if values.dtype.kind in "fiub" else (1, 0.0, text)
 
@@ -187,14 +187,14 @@ def _highlights(
     if options.highlight is None or series.individual is None:
         return []
     marks: list[Mark] = []
-    named = _highlighted(series.effect, options.highlight)
+    named = _highlighted_curves(series.effect, options.highlight)
     for number, (label, row) in enumerate(named, start=1):
         y, dashed = series.individual[row][order], pattern(number, len(named) + 1)
         marks.append(Line(x, y, colour=number, label=label, width=1.1, step=step, dashed=dashed))
     return marks
 
 
-def _highlighted(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
+def _highlighted_curves(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
     """Labels and numbers of the curves to emphasise."""
     rows = np.arange(len(effect.individual[0])) if effect.rows is None else effect.rows  # type: ignore[index]
     where = {int(row): i for i, row in enumerate(rows)}
@@ -203,17 +203,17 @@ def _highlighted(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
     else:
         listed = [wanted] if isinstance(wanted, (str, int, np.integer)) else list(wanted)
         items = [(None, item) for item in listed]
-    found = []
+    curves = []
     for label, item in items:
         if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
             if int(item) not in where:
                 raise InputError.about("highlight", "names a row whose curve was not kept", item,
                                     f"compute it with Explainer.ice(..., rows=[{item}, ...])")  # fmt: skip
             text = name_text(label) if label is not None else f"row {counted(int(item))}"
-            found.append((text, where[int(item)]))
+            curves.append((text, where[int(item)]))
         else:
-            found.append((name_text(label if label is not None else item, 40), _row_named(effect, item)))
-    return found
+            curves.append((name_text(label if label is not None else item, 40), _row_named(effect, item)))
+    return curves
 
 
 def _row_named(effect: Effect, name: Any) -> int:

@@ -18,7 +18,7 @@ from icefield.plots.options import Options
 from icefield.plots.panels import Float
 from icefield.plots.series import Series
 from icefield.wording.labels import joined
-from icefield.wording.names import abbreviated, shared_words, told_apart
+from icefield.wording.names import abbreviated, distinct_texts, shared_words
 from icefield.wording.values import LEVEL_LIMIT
 
 READABLE = 30  # levels that still read well in one panel
@@ -73,7 +73,7 @@ class Levels:
         return out
 
 
-def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, options: Options) -> Levels:
+def order_levels(series: Sequence[Series], whole: Effect, places: Coordinates, options: Options) -> Levels:
     """Order the levels as asked, and collapse the rare ones where there are too many."""
     if places.ordered:
         places = _as_levels(series, places)
@@ -100,26 +100,24 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
     rest = None
     notes = []
     if limit < count:
-        kept = np.zeros(count, dtype=bool)
+        shown = np.zeros(count, dtype=bool)
         ranks = np.where(_named(series, whole, places, limit), -np.inf, -weights)
-        kept[np.argsort(ranks, kind="stable")[:limit]] = True
-        rest = np.flatnonzero(~kept)
-        order = order[kept[order]]
+        shown[np.argsort(ranks, kind="stable")[:limit]] = True
+        rest = np.flatnonzero(~shown)
+        order = order[shown[order]]
         notes.append("others: their weighted mean and range" if known else "others: their mean and range")
     whole_texts = [places.text(places.levels[i], UNCUT) for i in order]
-    texts, shared = told_apart(whole_texts, LEVEL_LIMIT), shared_words(whole_texts, LEVEL_LIMIT)
+    texts, shared = distinct_texts(whole_texts, LEVEL_LIMIT), shared_words(whole_texts, LEVEL_LIMIT)
     if shared:
         notes.insert(0, f"levels: {abbreviated(shared, SHARED_LIMIT)}")
     counts = weights[order]
     if rest is not None:
         texts.append(f"{counted(len(rest))} others")
         counts = np.append(counts, weights[rest].sum())
-    drawn = places.categorical([places.levels[i] for i in order])
+    axis = places.categorical([places.levels[i] for i in order])
     if rest is not None:
-        drawn.high += 1
-    return Levels(
-        drawn, places, order, rest, tuple(texts), counts if known else None, weights, joined(*notes)
-    )
+        axis.high += 1
+    return Levels(axis, places, order, rest, tuple(texts), counts if known else None, weights, joined(*notes))
 
 
 def _limit(count: int, options: Options) -> int:
@@ -127,8 +125,8 @@ def _limit(count: int, options: Options) -> int:
     if options.top is not None:
         return options.top
     most = options.levels_that_fit
-    readable, kept = (READABLE, KEPT) if most is None else (min(READABLE, most), min(KEPT, most - 1))
-    return kept if count > readable else count
+    readable, fewer = (READABLE, KEPT) if most is None else (min(READABLE, most), min(KEPT, most - 1))
+    return fewer if count > readable else count
 
 
 def _named(series: Sequence[Series], whole: Effect, places: Coordinates, limit: int) -> NDArray[np.bool_]:
@@ -140,7 +138,7 @@ def _named(series: Sequence[Series], whole: Effect, places: Coordinates, limit: 
     if whole.view == "centered":
         level = places.place(object_array([whole.reference]))
         named[level[np.isfinite(level)].astype(np.intp)] = True
-    for output in sorted({one.output for one in series}):
+    for output in sorted({curve.output for curve in series}):
         average = whole.average[output]
         known = np.flatnonzero(np.isfinite(average) & np.isfinite(at))
         if whole.missing_last[0] and len(known) > 1:
@@ -166,23 +164,23 @@ def _as_levels(series: Sequence[Series], places: Coordinates) -> Coordinates:
     """Numbers drawn as dots or bars: every distinct value is a level."""
     seen: dict[float, object] = {}
     missing = None
-    for one in series:
-        grid = one.effect.grid[0]
+    for curve in series:
+        grid = curve.effect.grid[0]
         for at, value in zip(places.place(grid), grid):
             if np.isfinite(at):
                 seen.setdefault(float(at), value)
             else:
                 missing = value
     levels = [seen[k] for k in sorted(seen)]
-    if any(one.effect.missing_last[0] for one in series):
+    if any(curve.effect.missing_last[0] for curve in series):
         levels.append(missing)
     return places.categorical(levels)
 
 
 def _mean_average(series: Sequence[Series], places: Coordinates) -> Float:
     total, seen = np.zeros(len(places.levels)), np.zeros(len(places.levels))
-    for one in series:
-        at = places.place(one.effect.grid[0]).astype(np.intp)
-        total[at] += one.average
+    for curve in series:
+        at = places.place(curve.effect.grid[0]).astype(np.intp)
+        total[at] += curve.average
         seen[at] += 1
     return np.where(seen > 0, total / np.maximum(seen, 1), np.nan)

@@ -106,7 +106,7 @@ def _drawn_figure(picture: Picture, options: Options, figure: Figure, axes: list
             panel = broken_levels(ax, panel)
         first = number % picture.columns == 0 or not (picture.share_y or alike_up)
         lowest = number + picture.columns >= len(picture.panels) or not alike_across
-        _draw_panel(ax, panel, options, own=True, several=several, first=first, lowest=lowest)
+        _draw_panel(ax, panel, options, is_ours=True, several=several, first=first, lowest=lowest)
         last = (number + 1) % picture.columns == 0 or number + 1 == len(picture.panels)
         if panel.scale is not None and (last or picture.panels[number + 1].scale is not panel.scale):
             draw_colour_bar(ax, panel, Theme(ax, options))
@@ -119,7 +119,7 @@ def _drawn_figure(picture: Picture, options: Options, figure: Figure, axes: list
 
 def _draw_into(ax: Axes, panel: Panel, options: Options) -> None:
     """Draw into the caller's Axes, and see to it that its words are not cut off."""
-    _draw_panel(ax, panel, options, own=False)
+    _draw_panel(ax, panel, options, is_ours=False)
     if panel.z is None:
         write_below(ax, panel, Theme(ax, options))
         for _ in range(2):  # what is broken to a narrower Axes takes more room below it
@@ -198,7 +198,7 @@ def _draw_panel(
     ax: Axes,
     panel: Panel,
     options: Options,
-    own: bool,
+    is_ours: bool,
     several: bool = False,
     first: bool = True,
     lowest: bool = True,
@@ -211,29 +211,29 @@ def _draw_panel(
         )
     theme = Theme(ax, options)
     before = (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else None
-    if not solid and (own or before is None):
-        _plain_look(ax, panel, theme, own)
+    if not solid and (is_ours or before is None):
+        _plain_look(ax, panel, theme, is_ours)
     for mark in panel.marks:
         draw_mark(ax, panel, mark, theme)
     if solid:
         solid_axes(ax, panel)
     else:
-        beside = legend_room(panel, theme)[0] if own and not several else 0.0
+        beside = legend_room(panel, theme)[0] if is_ours and not several else 0.0
         value_axis(ax, panel, before, beside)
         feature_axis(ax, panel, before, beside)
-    write_labels(ax, panel, theme, own, several, first, lowest)
-    if panel.scale is not None and not own:
+    write_labels(ax, panel, theme, is_ours, several, first, lowest)
+    if panel.scale is not None and not is_ours:
         draw_colour_bar(ax, panel, theme)
     if not several:
-        draw_legend(ax, panel, theme, own)
+        draw_legend(ax, panel, theme, is_ours)
 
 
-def _plain_look(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
+def _plain_look(ax: Axes, panel: Panel, theme: Theme, is_ours: bool) -> None:
     """No box; in a figure of ours a faint grid too. A caller's Axes keeps what it has of a grid."""
     surface = any(isinstance(m, Field) for m in panel.marks)
     if not theme.boxed:
         ax.spines[["top", "right"]].set_visible(False)
-    if not own:
+    if not is_ours:
         return
     for axis in ("x", "y"):  # ticks are made when they are drawn, where other settings may hold
         ax.tick_params(axis=axis, labelsize=smaller(SETTINGS[f"{axis}tick.labelsize"], 1.0))

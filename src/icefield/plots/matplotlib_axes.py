@@ -27,7 +27,7 @@ from icefield.plots.fonts import drawable
 from icefield.plots.matplotlib_theme import SETTINGS, smaller
 from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
 from icefield.plots.ticks import LEAST_SIZE, LINE, MOST_TICKS, fitting, named_ticks
-from icefield.wording.names import MISSING, longest_piece, told_apart, wrapped
+from icefield.wording.names import MISSING, distinct_texts, longest_piece, wrapped
 
 TICK_LETTERS = 7  # of a time of day with what separates it from the next
 DATE_LETTERS = 4  # of a month or a year
@@ -189,9 +189,9 @@ def _fitted_levels(ax: Axes, ticks: Sequence[str], which: str) -> tuple[list[str
             return broken, size, rotation
         upright = count > 12 or room * SLANTED < LINE * LEAST_SIZE
         rotation, room = (90.0, room) if upright else (40.0, room * SLANTED)
-        texts = told_apart([" ".join(t.split("\n")) for t in texts], 22)
+        texts = distinct_texts([" ".join(t.split("\n")) for t in texts], 22)
     elif _most_lines(texts) * LINE * size > room:
-        texts = told_apart([" ".join(t.split("\n")) for t in texts], 26)
+        texts = distinct_texts([" ".join(t.split("\n")) for t in texts], 26)
     size, every = fitting(room, size)
     return [t if i % every == 0 else "" for i, t in enumerate(texts)], size, rotation
 
@@ -208,8 +208,8 @@ class FewDates(AutoDateLocator):
         self.most = most
 
     def __call__(self) -> Any:
-        found = super().__call__()
-        return found[:: max(1, -(-len(found) // self.most))]
+        dates = super().__call__()
+        return dates[:: max(1, -(-len(dates) // self.most))]
 
 
 class ShortDates(ConciseDateFormatter):

@@ -290,9 +290,9 @@ def _named(ax: Axes, panel: Panel, mark: Named, theme: Theme) -> None:
         ):
             corner = x / across + left, y / up + dy
             box = (corner[0], corner[1] - high / 2, corner[0] + length, corner[1] + high / 2)
-            others = taken[:number] + taken[number + 1 :]
+            rest = taken[:number] + taken[number + 1 :]
             if box[2] > 1.08 or any(
-                box[0] < o[2] and o[0] < box[2] and box[1] < o[3] and o[1] < box[3] for o in others
+                box[0] < o[2] and o[0] < box[2] and box[1] < o[3] and o[1] < box[3] for o in rest
             ):
                 continue
             at = x + {"left": 0.014, "right": -0.014, "center": 0.0}[side] * across

@@ -37,9 +37,9 @@ def make_room(ax: Axes) -> None:
         )
         if not (moved.width > 0 and moved.height > 0) or np.array_equal(moved.extents, place.extents):
             return
-        kept = ax.get_in_layout()
+        in_layout = ax.get_in_layout()
         ax.set_position(moved.transformed(figure.transSubfigure.inverted()))
-        ax.set_in_layout(kept)  # which setting a place by hand ends
+        ax.set_in_layout(in_layout)  # which setting a place by hand ends
 
 
 def _bounds(ax: Axes, place: Bbox, clear: float) -> tuple[float, float, float, float]:

@@ -30,7 +30,7 @@ SOLID_EDGE, SOLID_LABEL = 0.5, 44  # of the width that a lower edge takes in spa
 
 
 def write_labels(
-    ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, first: bool, lowest: bool
+    ax: Axes, panel: Panel, theme: Theme, is_ours: bool, several: bool, first: bool, lowest: bool
 ) -> None:
     """Axis labels, note and title, broken to the room there is; `first` of its row and `lowest` of its column name their axes."""
     width, height = inches(ax, _beside(panel) if several and panel.flip else 0.0)
@@ -41,18 +41,18 @@ def write_labels(
     elif lowest:
         set_text(ax.xaxis.label, wrapped(across, max(10 if several else 16, int(width * 72 / (size * 0.52)))))
     if first and panel.z is None:
-        room = height - (legend_room(panel, theme)[1] if own and not several else 0.0)
+        room = height - (legend_room(panel, theme)[1] if is_ours and not several else 0.0)
         set_text(ax.yaxis.label, wrapped(up, max(10 if several else 16, int(room * 72 / (size * 0.55)))))
     above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15
     small = smaller(SETTINGS["axes.labelsize"])
     lines = 0
-    beside = _beside(panel) if own and not theme.narrow and not legend_room(panel, theme)[1] else 0.0
+    beside = _beside(panel) if is_ours and not theme.narrow and not legend_room(panel, theme)[1] else 0.0
     header = any(getattr(m, "header", "") for m in panel.marks)
     letters = max(24, int((width - beside) * 72 / (small * 0.57)))
     # Where there is little room, only what the picture cannot be read without.
     narrow = theme.narrow
     words = wrapped(first_parts(panel.band, 2 * letters - 8) if narrow else panel.note, letters)
-    if words and own and not several and panel.z is None:
+    if words and is_ours and not several and panel.z is None:
         lines = words.count("\n") + 1
         lift = 6 + (1.3 * small if header else 0.0)
         note = _Note("", (0, 1 + above), xycoords="axes fraction", xytext=(0, lift), textcoords="offset points",
@@ -69,13 +69,13 @@ def write_labels(
 
 def first_parts(note: str, letters: int) -> str:
     """As much of a note as is no longer than this, in whole parts."""
-    kept = ""
+    text = ""
     for part in note.split("; "):
-        longer = f"{kept}; {part}" if kept else part
+        longer = f"{text}; {part}" if text else part
         if len(longer) > letters:
             break
-        kept = longer
-    return kept
+        text = longer
+    return text
 
 
 def _solid_labels(ax: Any, panel: Panel, letters: int) -> None:
@@ -143,15 +143,15 @@ def _filled(legend: Any, panel: Panel, marks: list[Mark]) -> None:
         legend.set_alignment("left")
 
 
-def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
+def draw_legend(ax: Axes, panel: Panel, theme: Theme, is_ours: bool) -> None:
     """The legend of one panel: beside it in a figure of ours, wherever it fits in the caller's."""
     marks = panel.labelled
     if not marks:
         return
     handles = [_handle(mark, theme) for mark in marks]
-    if own and legend_room(panel, theme)[1]:
+    if is_ours and legend_room(panel, theme)[1]:
         legend = _legend_below(theme.figure, handles, [str(getattr(mark, "label", "")) for mark in marks])
-    elif own:
+    elif is_ours:
         # Past what stands beside the panel: shares of its width, then points for texts.
         share, points = (1.08, 62.0) if panel.scale is not None else (1.0, 12.0)
         if any(isinstance(m, Sparks) for m in panel.marks):
@@ -220,7 +220,7 @@ def draw_figure_legend(figure: Figure, ax: Axes, picture: Picture, options: Opti
     theme = Theme(ax, options)
     if len({n for n in names if n}) > 1:
         for own_ax, panel in zip(figure.axes, picture.panels):
-            draw_legend(own_ax, panel, theme, own=False)
+            draw_legend(own_ax, panel, theme, is_ours=False)
         return
     at = next(i for i, n in enumerate(names) if n)
     handles = [_handle(m, theme) for m in labelled[at]]

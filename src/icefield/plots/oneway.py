@@ -13,7 +13,7 @@ from icefield.data.distribution import Marginal
 from icefield.effect import Effect
 from icefield.plots.coordinates import MISSING_GAP, Coordinates
 from icefield.plots.individual import Colouring, drawn_points, individual_marks
-from icefield.plots.levels import Levels, arranged
+from icefield.plots.levels import Levels, order_levels
 from icefield.plots.options import ONE_WAY_KINDS, Options, check_kind
 from icefield.plots.panels import (
     SIDE,
@@ -97,28 +97,28 @@ def _numeric_panel(series: Sequence[Series], whole: Effect, places: Coordinates,
     places, beyond = _where_most_rows_are(series, whole, places, options)
     colouring, many = Colouring(), ""
     spreads = [s.spread(_asked_spread(series, options)) for s in series]
-    for one, spread in zip(series, spreads):
-        at = places.place(one.effect.grid[0])
-        x, order = drawn_points(at, places, one.effect.steps)
-        step: Literal["pre"] | None = "pre" if one.effect.steps else None
+    for curve, spread in zip(series, spreads):
+        at = places.place(curve.effect.grid[0])
+        x, order = drawn_points(at, places, curve.effect.steps)
+        step: Literal["pre"] | None = "pre" if curve.effect.steps else None
         if len(series) == 1 or options.curves in ("lines", "density"):
-            under, over, colouring, many = individual_marks(one, at, places, options)
+            under, over, colouring, many = individual_marks(curve, at, places, options)
             below += under
             above += over
-        interval = one.interval(spread)
-        around = one.interval("simultaneous") if spread == "interval" else None
+        interval = curve.interval(spread)
+        around = curve.interval("simultaneous") if spread == "interval" else None
         # That of the whole curve lies below that of each point.
         for ends, alpha in ((around, AROUND), (interval, Band.alpha)):
             if ends is not None:
-                below.append(Band(x, ends[0][order], ends[1][order], one.colour, step, alpha))
-        faded = one.low_support
+                below.append(Band(x, ends[0][order], ends[1][order], curve.colour, step, alpha))
+        faded = curve.low_support
         lines.append(
             Line(
                 x,
-                one.average[order],
-                colour=_average_colour(one, below),
-                label=one.label if one.label is not None else ("average" if above else None),
-                dashed=one.dashed,
+                curve.average[order],
+                colour=_average_colour(curve, below),
+                label=curve.label if curve.label is not None else ("average" if above else None),
+                dashed=curve.dashed,
                 width=1.5 if any(isinstance(m, Curves) for m in below) else 1.25,
                 step=step,
                 faded=None if faded is None else faded[order],
@@ -126,10 +126,10 @@ def _numeric_panel(series: Sequence[Series], whole: Effect, places: Coordinates,
                 halo=any(isinstance(m, (Field, Curves)) for m in below),
             )
         )
-        if places.missing is not None and one.effect.missing_last[0]:
+        if places.missing is not None and curve.effect.missing_last[0]:
             least, most = (None, None) if interval is None else (interval[0][-1:], interval[1][-1:])
-            x, y, colour = np.array([places.missing]), one.average[-1:], _average_colour(one, below)
-            above.append(Dots(x, y, colour, low=least, high=most, size=1.1, pattern=one.dashed))
+            x, y, colour = np.array([places.missing]), curve.average[-1:], _average_colour(curve, below)
+            above.append(Dots(x, y, colour, low=least, high=most, size=1.1, pattern=curve.dashed))
     rules = _zero(series)
     if places.missing is not None:
         rules.append(Rule(x=places.beyond(places.high, MISSING_GAP / 2), dashed=True))
@@ -137,13 +137,13 @@ def _numeric_panel(series: Sequence[Series], whole: Effect, places: Coordinates,
     axis = _without_negative(places, places.axis(), lines)
     axis = replace(axis, label=f"{axis.label}\u2002({beyond})") if beyond and axis.label else axis
     low, high = value_range(marks) or (0.0, 1.0)
-    note, said = _note(series, spreads[0], whole, options)
+    note, band = _note(series, spreads[0], whole, options)
     return Panel(
         x=axis,
         y=Axis(low=low, high=high),
         marks=(*_where_data_is(whole, places, options), *marks),
         note=joined(many, note),
-        band=said,
+        band=band,
         legend_title=colouring.title,
         scale=colouring.scale,
     )
@@ -155,10 +155,10 @@ def _where_most_rows_are(
     """The axis without a long tail of few rows along which the curves are flat, and what is said of that tail."""
     everything = places, ""
     weight = whole.weight
-    curves = any(one.individual is not None for one in series) and options.curves != "none"
+    curves = any(curve.individual is not None for curve in series) and options.curves != "none"
     if (
         options.x_scale != "auto" or places.log or curves or places.axis_kind not in ("number", "integer")
-        or any(one.effect.own_grid for one in series) or weight is None or weight.shape != whole.grid[0].shape
+        or any(curve.effect.own_grid for curve in series) or weight is None or weight.shape != whole.grid[0].shape
     ):  # fmt: skip
         return everything
     x, order = drawn_points(places.place(whole.grid[0]), places, False)
@@ -167,7 +167,7 @@ def _where_most_rows_are(
     last = int(np.searchsorted(np.cumsum(weight[order]) / weight[order].sum(), MOST_ROWS))
     end = float(x[min(last, len(x) - 1)])
     if places.high - places.low < LONG_TAIL * (end - places.low) or not all(
-        _flat_beyond(one, places, end) for one in series
+        _flat_beyond(curve, places, end) for curve in series
     ):
         return everything
     share = 100 * (1 - np.cumsum(weight[order])[last] / weight[order].sum())
@@ -175,10 +175,10 @@ def _where_most_rows_are(
     return places.up_to(end), f"{rows} of rows beyond, flat up to {number_text(places.high)}"
 
 
-def _flat_beyond(one: Series, places: Coordinates, end: float) -> bool:
+def _flat_beyond(curve: Series, places: Coordinates, end: float) -> bool:
     """Whether a curve hardly moves from here to the end of the axis."""
-    x, order = drawn_points(places.place(one.effect.grid[0]), places, False)
-    y = one.average[order]
+    x, order = drawn_points(places.place(curve.effect.grid[0]), places, False)
+    y = curve.average[order]
     tail = y[x >= end]
     return bool(len(tail) and np.isfinite(y).all() and np.ptp(tail) <= FLAT * np.ptp(y))
 
@@ -191,12 +191,12 @@ def _without_negative(places: Coordinates, axis: Axis, lines: Sequence[Mark]) ->
     return replace(axis, tight=crosses and not dots and not (axis.kind == "integer" and span < FEW_WHOLE))
 
 
-def _average_colour(one: Series, below: list[Mark]) -> Colour:
-    """Over curves that already carry the palette's colours, the average is drawn in the text's."""
+def _average_colour(curve: Series, below: list[Mark]) -> Colour:
+    """The average's colour: that of text over curves that already carry the palette's colours."""
     coloured = any(
         isinstance(m, Field) or (isinstance(m, Curves) and (m.slots or m.values is not None)) for m in below
     )
-    return "text" if coloured and one.label is None else one.colour
+    return "text" if coloured and curve.label is None else curve.colour
 
 
 def _asked_spread(series: Sequence[Series], options: Options) -> str:
@@ -204,20 +204,20 @@ def _asked_spread(series: Sequence[Series], options: Options) -> str:
 
 
 def _zero(series: Sequence[Series]) -> list[Mark]:
-    """Changes, slopes and accumulated effects are read against zero."""
+    """A rule at zero for changes, slopes and accumulated effects, which are read against it; else nothing."""
     relative = any(s.effect.view != "level" or s.effect.kind == "ale" for s in series)
     return [Rule(y=0.0)] if relative else []
 
 
 def _note(
-    series: Sequence[Series], spread: str, whole: Effect, options: Options, drawn: str = "band"
+    series: Sequence[Series], spread: str, whole: Effect, options: Options, mark: str = "band"
 ) -> tuple[str, str]:
-    """What is shown, and of that what is said of the band: briefly where there is little room."""
-    band = spread_note(spread, series[0].effect, drawn)
+    """The panel's note, and the part of it that explains the band: briefly where there is little room."""
+    band = spread_note(spread, series[0].effect, mark)
     if band and options.is_small and spread in BRIEFLY:
-        band = f"{drawn}: {BRIEFLY[spread]}"
+        band = f"{mark}: {BRIEFLY[spread]}"
     if spread == "centered" and all(map(_parallel, series)):
-        band = f"no {drawn}: the rows' curves run parallel"
+        band = f"no {mark}: the rows' curves run parallel"
     parts = [average_note(whole), band]
     if any(s.low_support is not None for s in series):
         parts.append("faint: little data")
@@ -226,12 +226,12 @@ def _note(
     return joined(*parts), band
 
 
-def _parallel(one: Series) -> bool:
+def _parallel(curve: Series) -> bool:
     """Whether rows respond so much alike that a band of their differences cannot be seen."""
-    spread, average = one.effect.centered_std, one.average
-    if spread is None or not np.isfinite(spread[one.output]).any():
+    spread, average = curve.effect.centered_std, curve.average
+    if spread is None or not np.isfinite(spread[curve.output]).any():
         return False
-    return bool(np.nanmax(spread[one.output]) < UNSEEN * np.ptp(average[np.isfinite(average)]))
+    return bool(np.nanmax(spread[curve.output]) < UNSEEN * np.ptp(average[np.isfinite(average)]))
 
 
 # --- where the data is -----------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def _strip(marginal: Marginal, places: Coordinates) -> Strip | None:
 
 
 def _level_panel(series: Sequence[Series], whole: Effect, places: Coordinates, options: Options) -> Panel:
-    levels = arranged(series, whole, places, options)
+    levels = order_levels(series, whole, places, options)
     spread_asked = _asked_spread(series, options)
     offsets = np.linspace(-0.5, 0.5, 2 * len(series) + 1)[1::2] * 0.8 if len(series) > 1 else np.zeros(1)
     room = 0.8 / len(series)
@@ -294,18 +294,18 @@ def _level_panel(series: Sequence[Series], whole: Effect, places: Coordinates, o
     above: list[Mark] = []
     colouring, many = Colouring(), ""
     spread = "none"
-    for one, offset in zip(series, offsets):
-        spread = one.spread(spread_asked)
-        average, *others = levels.values(one, spread)
+    for curve, offset in zip(series, offsets):
+        spread = curve.spread(spread_asked)
+        average, *bounds = levels.values(curve, spread)
         if len(series) == 1 and levels.rest is None:
-            under, above, colouring, many = individual_marks(one, levels.of(one), levels.places, options)
+            under, above, colouring, many = individual_marks(curve, levels.of(curve), levels.places, options)
             below += under
         keep = np.isfinite(average)
-        low, high, faded = (None if values is None else values[keep] for values in others)
+        low, high, faded = (None if values is None else values[keep] for values in bounds)
         shared: dict[str, Any] = {
-            "colour": _average_colour(one, below),
-            "label": one.label if one.label is not None else ("average" if above else None),
-            "pattern": one.dashed,
+            "colour": _average_colour(curve, below),
+            "label": curve.label if curve.label is not None else ("average" if above else None),
+            "pattern": curve.dashed,
         }
         shared |= {"low": low, "high": high, "faded": faded}
         x = np.arange(len(keep), dtype=np.float64)[keep] + offset
@@ -323,13 +323,13 @@ def _level_panel(series: Sequence[Series], whole: Effect, places: Coordinates, o
     if options.width is not None and options.is_small:
         flip = flip or len(axis.ticks) * min(longest, UPRIGHT_TEXT) > LETTERS_PER_INCH * options.width
     axis, extra = _counted(axis, levels, options, flip)
-    note, said = _note(series, spread, whole, options, "lines")
+    note, band = _note(series, spread, whole, options, "lines")
     return Panel(
         x=axis,
         y=Axis(low=low, high=high),
         marks=(*extra, *marks),
         note=joined(many, note, levels.note),
-        band=joined(said, levels.note),
+        band=joined(band, levels.note),
         legend_title=colouring.title,
         scale=colouring.scale,
         flip=flip,

@@ -40,9 +40,9 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "x_scale": get_args(AxisScale),
 }
 DEFAULTS = {
-    name: one.default
-    for name, one in signature(Drawable.plot).parameters.items()
-    if one.kind is one.KEYWORD_ONLY
+    name: parameter.default
+    for name, parameter in signature(Drawable.plot).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
 }
 
 

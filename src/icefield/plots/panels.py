@@ -356,13 +356,13 @@ class Picture:
         return -(-len(self.panels) // max(1, self.columns))
 
 
-def said_of_bands(panels: Sequence[Panel]) -> str:
+def bands_note(panels: Sequence[Panel]) -> str:
     """What the bands of panels are, each meaning once ("band, lines: ± 1 standard deviation ...")."""
-    drawn: dict[str, list[str]] = {}
+    marks_by_meaning: dict[str, list[str]] = {}
     parts = dict.fromkeys(part for panel in panels if panel.band for part in panel.band.split("; "))
     for what, _, meaning in (part.partition(": ") for part in parts):
-        drawn.setdefault(meaning, []).append(what)
-    return "; ".join(f"{', '.join(whats)}: {meaning}" for meaning, whats in drawn.items())
+        marks_by_meaning.setdefault(meaning, []).append(what)
+    return "; ".join(f"{', '.join(whats)}: {meaning}" for meaning, whats in marks_by_meaning.items())
 
 
 # --- limits ----------------------------------------------------------------------------------------

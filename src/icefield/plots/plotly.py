@@ -29,7 +29,7 @@ from icefield.plots.plotly_frame import Frame, positions
 from icefield.plots.plotly_marks import draw_mark
 from icefield.plots.plotly_theme import Theme, escaped
 from icefield.plots.ticks import LINE, MOST_TICKS, fitting, named_ticks, nice_ticks
-from icefield.wording.names import MISSING, abbreviated, told_apart, wrapped
+from icefield.wording.names import MISSING, abbreviated, distinct_texts, wrapped
 from icefield.wording.values import shown_value
 
 PER_INCH = 100  # pixels; figures are laid out in inches
@@ -129,15 +129,15 @@ def _axes(frame: Frame, picture: Picture, first: bool, options: Options) -> None
     frame.figure.update_yaxes(**{**line, **vertical}, automargin=True, row=row, col=col)
 
 
-def _fit_levels(found: dict[str, Any], axis: Axis, height: float) -> None:
+def _fit_levels(settings: dict[str, Any], axis: Axis, height: float) -> None:
     """Names of listed levels that do not touch each other in a figure of a given height, in pixels."""
     room = height / max(1, len(axis.ticks))
     texts, lines = list(axis.ticks), max((t.count("\n") + 1 for t in axis.ticks), default=1)
     if lines * LINE * TEXT > room:
-        texts = told_apart([" ".join(t.split("\n")) for t in texts], 26)
+        texts = distinct_texts([" ".join(t.split("\n")) for t in texts], 26)
     size, every = fitting(room, TEXT)
-    found["tickfont"] = {"size": size}
-    found["ticktext"] = [escaped(t) if i % every == 0 else "" for i, t in enumerate(texts)]
+    settings["tickfont"] = {"size": size}
+    settings["ticktext"] = [escaped(t) if i % every == 0 else "" for i, t in enumerate(texts)]
 
 
 def label_width(picture: Picture) -> int:
@@ -148,20 +148,20 @@ def label_width(picture: Picture) -> int:
 
 def _axis(axis: Axis, ends: tuple[float, float], width: int = 46) -> dict[str, Any]:
     limits = positions(np.array(ends), axis)
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "title": {"text": escaped(wrapped(axis.label, width)), "standoff": 10},
         "range": [str(v) for v in limits] if axis.kind == "time" else limits.tolist(),
     }
     if axis.kind == "category":
-        found.update(
+        settings.update(
             tickvals=list(range(len(axis.ticks))), ticktext=[escaped(t) for t in axis.ticks], ticks=""
         )
-        return found
-    found.update(ticks="outside", ticklen=4, type="date" if axis.kind == "time" else "linear")
+        return settings
+    settings.update(ticks="outside", ticklen=4, type="date" if axis.kind == "time" else "linear")
     if axis.log:
-        return {**found, **_log_axis(axis, ends)}
+        return {**settings, **_log_axis(axis, ends)}
     if axis.kind == "integer" and ends[1] - ends[0] <= 2 * TICKS:
-        found["dtick"] = 1 if ends[1] - ends[0] <= TICKS + 2 else 2
+        settings["dtick"] = 1 if ends[1] - ends[0] <= TICKS + 2 else 2
     if axis.meaning:
         end = float(axis.high or 0.0) if axis.missing is None else axis.missing - 0.5
         named = named_ticks(axis.meaning, axis.low or 0.0, end, max(2, MOST_TICKS * width // 46))
@@ -176,17 +176,17 @@ def _axis(axis: Axis, ends: tuple[float, float], width: int = 46) -> dict[str, A
             at = nice_ticks(float(axis.low or 0.0), last, whole=axis.kind == "integer")
             texts = [shown_value(float(v)) for v in at]
     else:
-        return found
+        return settings
     if axis.missing is not None:
         at, texts = [*at, axis.missing], [*texts, MISSING]
     if axis.kind == "time" and not axis.meaning:
         at = [str(v) for v in positions(np.array(at), axis)]
-    return {**found, "tickvals": at, "ticktext": texts}
+    return {**settings, "tickvals": at, "ticktext": texts}
 
 
 def _log_axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
-    """What differs where lengths are factors: limits are powers of ten, and ticks are round numbers."""
-    found: dict[str, Any] = {"type": "log", "range": np.log10(ends).tolist()}
+    """Settings of a logarithmic axis: limits as powers of ten, and ticks at round numbers."""
+    settings: dict[str, Any] = {"type": "log", "range": np.log10(ends).tolist()}
     wide = np.log10(ends[1] / ends[0])
     factors = (1,) if wide > 3 else (1, 3) if wide > 1.5 else (1, 2, 5)
     powers = range(int(np.floor(np.log10(ends[0]))), int(np.ceil(np.log10(ends[1]))) + 1)
@@ -197,7 +197,7 @@ def _log_axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
     texts = [shown_value(tick) for tick in ticks]
     if axis.missing is not None:
         ticks, texts = [*ticks, axis.missing], [*texts, MISSING]
-    return {**found, "tickvals": ticks, "ticktext": texts}
+    return {**settings, "tickvals": ticks, "ticktext": texts}
 
 
 def _scene(figure: go.Figure, panel: Panel, number: int) -> None:
@@ -213,7 +213,7 @@ def _solid_axis(axis: Axis) -> dict[str, Any]:
     """An axis in space: a few numbers, none in a corner, where those of another axis are, and a name in short lines."""
     low, high = float(axis.low or 0.0), float(axis.high if axis.high is not None else 1.0)
     room = 0.06 * (high - low)
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "title": {"text": escaped(wrapped(abbreviated(axis.label, 44), 24)), "font": {"size": 12}},
         "tickfont": {"size": 11},
         "tickangle": 0,
@@ -222,9 +222,9 @@ def _solid_axis(axis: Axis) -> dict[str, Any]:
         ticks = np.linspace(low + 2 * room, high - 2 * room, 3)
         at = positions(ticks, axis)
         texts = [shown_value(v.astype("datetime64[M]")) for v in at]
-        return {**found, "type": "date", "tickvals": [str(v) for v in at], "ticktext": texts}
+        return {**settings, "type": "date", "tickvals": [str(v) for v in at], "ticktext": texts}
     numbers = nice_ticks(low + room, high - room, 4, whole=axis.kind == "integer")
-    return {**found, "tickvals": numbers, "ticktext": [shown_value(number) for number in numbers]}
+    return {**settings, "tickvals": numbers, "ticktext": [shown_value(number) for number in numbers]}
 
 
 # --- words -----------------------------------------------------------------------------------------

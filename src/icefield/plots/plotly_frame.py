@@ -36,7 +36,7 @@ class Frame:
         self.figure.add_annotation(x=x, y=y, **where, text=escaped(text), showarrow=False, **options)
 
     def _references(self, across: str, up: str) -> dict[str, str]:
-        x, y = (" domain" if one == "frame" else "" for one in (across, up))
+        x, y = (" domain" if reference == "frame" else "" for reference in (across, up))
         return {"xref": f"x{self.suffix}{x}", "yref": f"y{self.suffix}{y}"}
 
     def x(self, values: Float) -> NDArray[Any]:

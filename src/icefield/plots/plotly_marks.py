@@ -146,11 +146,11 @@ def _layers(theme: Theme, mark: Curves, count: int) -> list[tuple[NDArray[np.int
         scale = mark.scale
         share = np.clip((mark.values - scale.low) / ((scale.high - scale.low) or 1.0), 0, 1)
         codes = np.where(np.isfinite(share), np.round(np.nan_to_num(share) * (LAYERS - 1)), -1).astype(int)
-        found = []
+        curves = []
         for code in np.unique(codes):
             ink = theme.muted if code < 0 else theme.sampled(scale, code / (LAYERS - 1))
-            found.append((everyone[codes == code], _with_alpha(ink, mark.alpha)))
-        return found
+            curves.append((everyone[codes == code], _with_alpha(ink, mark.alpha)))
+        return curves
     if mark.slots is not None:
         groups: dict[Any, list[int]] = {}
         for i, slot in enumerate(mark.slots):

@@ -46,8 +46,8 @@ class Theme:
         self.muted = "#a0a0a0" if self.dark else "#737373"
         self.faint = "rgba(200,200,200,0.28)" if self.dark else "rgba(60,60,60,0.22)"
         self._options = options
-        own = None if self.template in (PLAIN, "plotly_dark") else layout.colorway
-        chosen = options.palette or own or (ON_DARK if self.dark else ON_LIGHT)
+        colorway = None if self.template in (PLAIN, "plotly_dark") else layout.colorway
+        chosen = options.palette or colorway or (ON_DARK if self.dark else ON_LIGHT)
         self._palette = [str(c) for c in chosen]
 
     def colour(self, colour: Colour, alpha: float = 1.0) -> str:

@@ -53,11 +53,11 @@ class _Arrays:
         self._known: dict[tuple[str, tuple[int, ...], bytes], int] = {}
 
     def place(self, values: NDArray[Any], kind: str) -> dict[str, int]:
-        own = np.ascontiguousarray(values, dtype={"f8": "<f8", "f4": "<f4", "b1": "u1"}[kind])
-        key = (kind, own.shape, own.tobytes())
+        array = np.ascontiguousarray(values, dtype={"f8": "<f8", "f4": "<f4", "b1": "u1"}[kind])
+        key = (kind, array.shape, array.tobytes())
         if key not in self._known:
             self._known[key] = len(self.listed)
-            self.listed.append([kind, list(own.shape), base64.b64encode(key[2]).decode()])
+            self.listed.append([kind, list(array.shape), base64.b64encode(key[2]).decode()])
         return {"a": self._known[key]}
 
 
@@ -68,46 +68,46 @@ def _plain(value: Any, arrays: _Arrays, name: str = "") -> Any:
     if isinstance(value, ColourScale):
         return _scale(value)
     if is_dataclass(value):
-        found = {"kind": KINDS[type(value)]} if type(value) in KINDS else {}
+        record = {"kind": KINDS[type(value)]} if type(value) in KINDS else {}
         for field in fields(value):
-            own = getattr(value, field.name)
+            content = getattr(value, field.name)
             # What is nothing is not sent: a page knows it as nothing too.
             if (
-                own is None
-                or own is False
-                or (isinstance(own, (str, tuple)) and not own and field.name != "marks")
+                content is None
+                or content is False
+                or (isinstance(content, (str, tuple)) and not content and field.name != "marks")
             ):
                 continue
-            found[field.name] = _plain(own, arrays, field.name)
-        return found | (_named(value) if isinstance(value, Axis) else {})
+            record[field.name] = _plain(content, arrays, field.name)
+        return record | (_named(value) if isinstance(value, Axis) else {})
     if isinstance(value, (tuple, list)):
-        return [_plain(one, arrays, name if name != "curves" else "") for one in value]
+        return [_plain(item, arrays, name if name != "curves" else "") for item in value]
     if isinstance(value, np.generic):
         return value.item()
     return value
 
 
 def _named(axis: Axis) -> dict[str, Any]:
-    """Ticks with names of their own; every kind of axis has a list of ticks."""
-    found: dict[str, Any] = {"ticks": list(axis.ticks)}
+    """An axis' ticks and, where they have names of their own, these with their places."""
+    record: dict[str, Any] = {"ticks": list(axis.ticks)}
     if axis.meaning:
         last = float(axis.high or 0.0) if axis.missing is None else axis.missing - 0.5
-        found["named"] = [[at, text] for at, text in named_ticks(axis.meaning, axis.low or 0.0, last)]
-    return found
+        record["named"] = [[at, text] for at, text in named_ticks(axis.meaning, axis.low or 0.0, last)]
+    return record
 
 
 def _scale(scale: ColourScale) -> dict[str, Any]:
-    found: dict[str, Any] = {"low": scale.low, "high": scale.high, "label": scale.label}
-    found |= {"diverging": scale.diverging, "time": scale.time}
+    record: dict[str, Any] = {"low": scale.low, "high": scale.high, "label": scale.label}
+    record |= {"diverging": scale.diverging, "time": scale.time}
     if scale.ink is not None:
-        found["ink"] = scale.ink
+        record["ink"] = scale.ink
     if scale.cmap is not None and scale.cmap not in (SEQUENTIAL, DIVERGING):
         import matplotlib as mpl
         from matplotlib.colors import to_hex
 
         cmap = mpl.colormaps[scale.cmap] if isinstance(scale.cmap, str) else scale.cmap
-        found["stops"] = [to_hex(cmap(share)) for share in np.linspace(0, 1, STOPS)]
-    return found
+        record["stops"] = [to_hex(cmap(share)) for share in np.linspace(0, 1, STOPS)]
+    return record
 
 
 # --- what may be in a document ---------------------------------------------------------------------
@@ -168,7 +168,7 @@ def _type(hint: Any) -> dict[str, Any]:
     if hint == Mark or is_dataclass(hint):
         return {"$ref": f"#/$defs/{'Mark' if hint == Mark else hint.__name__}"}
     if get_origin(hint) in (Union, UnionType):
-        options = [_type(one) for one in get_args(hint) if one is not NoneType]
+        options = [_type(member) for member in get_args(hint) if member is not NoneType]
         return options[0] if len(options) == 1 else {"anyOf": options}
     if get_origin(hint) is tuple:
         return {"type": "array", "items": _type(get_args(hint)[0])}

@@ -31,7 +31,7 @@ from icefield.plots.panels import (
     Picture,
     Rule,
     Sparks,
-    said_of_bands,
+    bands_note,
     value_range,
     with_shared_values,
 )
@@ -88,7 +88,7 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
         tuple(panels),
         columns=min(3, len(panels)) if len(values) == 1 else len(values),
         title=title_text(options.title) if len(panels) > 1 else "",
-        note=said_of_bands(panels) if len(panels) > 1 else "",
+        note=bands_note(panels) if len(panels) > 1 else "",
         # Features are named once where the bars beside them are theirs too.
         share_y=len(values) > 1 and len(panels) == len(values),
         panel_size=(width, max(2.6, 1.2 + 0.3 * most)),
@@ -131,18 +131,18 @@ def _with_shuffles(panel: Panel, table: Any, value: str, mine: list[int]) -> Pan
     """Permutation importance with its spread over shuffles."""
     if value != "permutation" or "permutation_std" not in table.columns:
         return panel
-    bars, *others = panel.marks
+    bars, *rest = panel.marks
     half = np.asarray(table.columns["permutation_std"], dtype=np.float64)[mine]
     if not isinstance(bars, Bars) or not np.isfinite(half).any():
         return panel
     bars = replace(bars, low=bars.y - half, high=bars.y + half)
     low, high = value_range([bars]) or (0.0, 1.0)
-    axis, said = replace(panel.y, low=min(0.0, low), high=high), "lines: ± 1 standard deviation over shuffles"
-    return replace(panel, marks=(bars, *others), y=axis, note=said, band=said)
+    axis, note = replace(panel.y, low=min(0.0, low), high=high), "lines: ± 1 standard deviation over shuffles"
+    return replace(panel, marks=(bars, *rest), y=axis, note=note, band=note)
 
 
-def _wanted(known: list[Any], asked: Any) -> list[Any]:
-    listed = list(asked) if isinstance(asked, (list, tuple, set)) else [asked]
+def _wanted(known: list[Any], outputs: Any) -> list[Any]:
+    listed = list(outputs) if isinstance(outputs, (list, tuple, set)) else [outputs]
     for name in listed:
         if name not in known:
             raise InputError.about("outputs", "names no output", name, did_you_mean(name, known))
@@ -184,10 +184,10 @@ def _importance_panel(
 ) -> Panel:
     at = np.arange(len(names), dtype=np.float64)
     marks: list[Any] = [Bars(at, heights, width=0.62, colour=0)]
-    drawn = [i for i, curve in enumerate(curves) if curve is not None]
-    if drawn:
+    with_curve = [i for i, curve in enumerate(curves) if curve is not None]
+    if with_curve:
         shapes = _on_one_scale([curve for curve in curves if curve is not None])
-        marks.append(Sparks(at[drawn], shapes, "shape, one scale", (0,) * len(drawn)))
+        marks.append(Sparks(at[with_curve], shapes, "shape, one scale", (0,) * len(with_curve)))
     finite = heights[np.isfinite(heights)]
     low, high = (min(0.0, float(finite.min())), max(0.0, float(finite.max()))) if len(finite) else (0.0, 1.0)
     ticks = tuple(name_text(n, 40) for n in names)
@@ -208,12 +208,12 @@ def change_picture(table: Any, options: Options) -> Picture:
     columns = table.columns
     kinds = list(dict.fromkeys(columns["output"]))
     title = options.title if options.title is not None else table.title
-    said = f"lines: {table.interval}" if "conf_low" in columns else ""
+    note = f"lines: {table.interval}" if "conf_low" in columns else ""
     panels = []
     for output in kinds if options.outputs is None else _wanted(kinds, options.outputs):
         mine = np.flatnonzero(columns["output"] == output)[: 1 + (options.top or SHOWN)]
         at, estimate = np.arange(len(mine), dtype=np.float64), columns["estimate"][mine]
-        low, high = (columns[name][mine] if said else None for name in ("conf_low", "conf_high"))
+        low, high = (columns[name][mine] if note else None for name in ("conf_low", "conf_high"))
         dots = Dots(at, estimate, low=low, high=high)
         least, most = value_range([dots]) or (0.0, 1.0)
         panels.append(
@@ -223,8 +223,8 @@ def change_picture(table: Any, options: Options) -> Picture:
                 y=Axis(table.unit, low=min(0.0, least), high=max(0.0, most)),
                 marks=(Rule(y=0.0), dots),
                 title=name_text(output) if len(kinds) > 1 else title_text(title),
-                note=said,
-                band=said,
+                note=note,
+                band=note,
                 flip=True,
             )
         )  # fmt: skip
@@ -234,7 +234,7 @@ def change_picture(table: Any, options: Options) -> Picture:
         tuple(panels),
         columns=min(3, len(panels)),
         title=title_text(title) if several else "",
-        note=said if several else "",
+        note=note if several else "",
         share_y=several,
         panel_size=(SMALL[0] + 1.0 if several else 6.4, max(2.2, 1.6 + 0.3 * rows)),
     )
@@ -248,8 +248,8 @@ def interactions_picture(table: Any, value: str, output: Any, options: Options) 
     names, matrix = _pairs(table, value, output)
     limit = options.top or SHOWN
     strength = np.nansum(np.where(np.eye(len(names), dtype=bool), 0, matrix), axis=1)
-    kept = np.argsort(-strength, kind="stable")[:limit]
-    names, matrix = [names[i] for i in kept], matrix[np.ix_(kept, kept)]
+    strongest = np.argsort(-strength, kind="stable")[:limit]
+    names, matrix = [names[i] for i in strongest], matrix[np.ix_(strongest, strongest)]
     count = len(names)
     lower = np.where(np.tri(count, k=-1, dtype=bool), matrix, np.nan)
     whole = np.diag(matrix)
@@ -332,18 +332,18 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
         panels.append(replace(panel, y=replace(panel.y, label=label), title=title, note=note))
     if options.title is not None and len(panels) == 1:
         panels = [replace(panels[0], title=title_text(options.title))]
-    note = said_of_bands(panels) if len(panels) > 1 else ""
+    note = bands_note(panels) if len(panels) > 1 else ""
     return _side_by_side(panels, options, columns=min(3, len(panels)), note=note)
 
 
-def _side_by_side(panels: Sequence[Panel], options: Options, **others: Any) -> Picture:
+def _side_by_side(panels: Sequence[Panel], options: Options, **settings: Any) -> Picture:
     """Panels on one y axis, unless each is to have its own."""
     several = len(panels) > 1
     return Picture(
         with_shared_values(tuple(panels)) if options.share_y else tuple(panels),
         share_y=options.share_y and several,
         panel_size=SMALL if several else None,
-        **others,
+        **settings,
     )
 
 
@@ -397,10 +397,10 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
         panel = one_way_panel(series, effect, options, True)
         rows = f"{counted(effect.n_rows)}\u00a0rows"
         # Titles name the regions, so no legend is needed.
-        own: list[Any] = list(panel.marks)
-        marks = tuple(replace(m, label=None) if hasattr(m, "label") else m for m in own)
+        every: list[Any] = list(panel.marks)
+        marks = tuple(replace(m, label=None) if hasattr(m, "label") else m for m in every)
         panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=marks))
     count = len(panels)
     columns = count if count <= 3 else 2 if count == 4 else 3
-    note = joined("dashed: all rows", said_of_bands(panels))
+    note = joined("dashed: all rows", bands_note(panels))
     return _side_by_side(panels, options, columns=columns, title=title_text(options.title), note=note)

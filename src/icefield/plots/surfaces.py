@@ -21,7 +21,7 @@ from icefield.wording.labels import average_note, quantity, value_label, with_un
 
 def surface_scale(series: Sequence[Series], options: Options, named: bool) -> ColourScale:
     """One colour scale for several surfaces."""
-    surfaces = [surface_of(one, options) for one in series]
+    surfaces = [surface_of(part, options) for part in series]
     finite = np.concatenate([s[np.isfinite(s)] for s in surfaces])
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     effect = series[0].effect
@@ -35,30 +35,30 @@ def surface_scale(series: Sequence[Series], options: Options, named: bool) -> Co
     return ColourScale(low, high, label, cmap=options.cmap)
 
 
-def scale_label(one: Series, options: Options, named: bool) -> str:
-    """What the colours, or the value axis, stand for."""
-    output = one.output if named else None
+def scale_label(series: Series, options: Options, named: bool) -> str:
+    """The label of a surface's colours, or of its value axis."""
+    output = series.output if named else None
     if options.interaction:
-        what = quantity(one.effect, output)
-        return f"interaction in {with_unit(one.effect.naming, one.effect.scale_label, what)}"
-    return value_label(one.effect, output)
+        what = quantity(series.effect, output)
+        return f"interaction in {with_unit(series.effect.naming, series.effect.scale_label, what)}"
+    return value_label(series.effect, output)
 
 
-def surface_of(one: Series, options: Options) -> Float:
+def surface_of(series: Series, options: Options) -> Float:
     """The numbers to draw: the average, or what of it is interaction."""
     if options.interaction is False or options.interaction is None:
-        return one.average
-    return pure_interaction(one, options.interaction)
+        return series.average
+    return pure_interaction(series, options.interaction)
 
 
-def pure_interaction(one: Series, curves: Any = True) -> Float:
+def pure_interaction(series: Series, curves: Any = True) -> Float:
     """The surface minus both one-way curves, each curve and the surface around its own mean.
 
     With ``curves=True`` the one-way curves are the surface's own margins, weighted by how much data
     each grid value has; otherwise `curves` are the two one-way Effects, read at the surface's grid.
     """
-    surface = one.average
-    weight = one.effect.weight
+    surface = series.average
+    weight = series.effect.weight
     usable = weight is not None and weight.shape == surface.shape and float(weight.sum()) > 0
     full = np.asarray(weight, dtype=np.float64) if usable else np.ones_like(surface)
     shares = [full.sum(axis=1) / full.sum(), full.sum(axis=0) / full.sum()]
@@ -66,14 +66,14 @@ def pure_interaction(one: Series, curves: Any = True) -> Float:
     if curves is True:
         rows, columns = surface @ shares[1], shares[0] @ surface
     else:
-        rows, columns = _curves_at(one, curves)
+        rows, columns = _curves_at(series, curves)
         rows, columns = rows - shares[0] @ rows + mean, columns - shares[1] @ columns + mean
     return np.asarray(surface - rows[:, None] - columns[None, :] + mean)
 
 
-def _curves_at(one: Series, curves: Any) -> tuple[Float, Float]:
+def _curves_at(series: Series, curves: Any) -> tuple[Float, Float]:
     """Both one-way effects at the surface's grid values."""
-    effect = one.effect
+    effect = series.effect
     try:
         given = {c.features[0]: c for c in curves if c.n_features == 1}
     except (TypeError, AttributeError):
@@ -81,12 +81,12 @@ def _curves_at(one: Series, curves: Any) -> tuple[Float, Float]:
     if set(given) != set(effect.features):
         raise InputError.about("interaction", f"must be True or the two one-way Effects of {list(effect.features)}",
                             curves, "write interaction=True")  # fmt: skip
-    found = []
+    sides = []
     for which, feature in enumerate(effect.features):
         curve = given[feature]
         places = Coordinates([curve])
         at, wanted = places.place(curve.grid[0]), places.place(effect.grid[which])
-        values = curve.average[min(one.output, len(curve.average) - 1)]
+        values = curve.average[min(series.output, len(curve.average) - 1)]
         if places.ordered:
             order = in_order(at)
             read = np.interp(wanted, at[order], values[order])
@@ -94,12 +94,12 @@ def _curves_at(one: Series, curves: Any) -> tuple[Float, Float]:
                 read[-1] = values[-1] if curve.missing_last[0] else np.nan
         else:
             read = np.array([values[int(p)] if np.isfinite(p) else np.nan for p in wanted])
-        found.append(read)
-    return found[0], found[1]
+        sides.append(read)
+    return sides[0], sides[1]
 
 
 def surface_note(whole: Effect, options: Options) -> str:
-    """What the surface is, in a small line."""
+    """The small line under a surface: how it was averaged, or what was subtracted."""
     if options.interaction is True:
         return "surface minus its two margins"
     if options.interaction:

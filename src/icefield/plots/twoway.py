@@ -60,7 +60,7 @@ def two_way_panel(
     if kind == "surface":
         known_x, known_y = in_order(x), in_order(y)
         field = Field(x[known_x], y[known_y], z[np.ix_(known_y, known_x)], scale, style="surface")
-        along, aside = (replace(one.axis(), high=one.high, missing=None) for one in (across, up))
+        along, aside = (replace(places.axis(), high=places.high, missing=None) for places in (across, up))
         height = Axis(scale.label, low=scale.low, high=scale.high)
         return Panel(along, aside, (field,), title=title, note=note, scale=scale, z=height)
     marks: list[Mark] = _fields(across, up, x, y, np.where(blank, np.nan, z), scale, kind, hull)

@@ -42,7 +42,7 @@ WEIGHTS = ("sample_weight", "weights")
 
 @dataclass(frozen=True, eq=False)
 class Fitter:
-    """What is fitted, and to what: sent to processes as a whole.
+    """A learner with the rows, targets and weights it is fitted to: sent to processes as a whole.
 
     Attributes
     ----------
@@ -75,12 +75,12 @@ class Fitter:
 
 
 def is_estimator(fit: Any) -> bool:
-    """Whether copies of it are fitted by `fit`; else it is called."""
+    """Whether a learner is an estimator, whose copies are fitted by `fit`; else it is called."""
     return hasattr(fit, "fit") and not inspect.isclass(fit)
 
 
 def check_fit(fit: Any) -> None:
-    """An error where nothing could be fitted by it."""
+    """Raise an error where a learner can fit nothing."""
     if inspect.isclass(fit):
         raise InputTypeError.about("fit", "is a class", fit.__name__, f"pass {fit.__name__}(...), not fitted")
     if not is_estimator(fit) and not callable(fit):
@@ -89,7 +89,7 @@ def check_fit(fit: Any) -> None:
 
 
 def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | None, seed: int) -> Any:
-    fresh = _copied(estimator)
+    fresh = _copy(estimator)
     if hasattr(fresh, "get_params") and hasattr(fresh, "set_params"):
         named = [name for name in fresh.get_params() if name.rpartition("__")[2] in SEEDS]
         if not named and type(fresh).__module__.partition(".")[0] == "catboost":
@@ -109,7 +109,7 @@ def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | Non
     return answered if answered is not None else fresh
 
 
-def _copied(estimator: Any) -> Any:
+def _copy(estimator: Any) -> Any:
     """An unfitted copy: scikit-learn's, where it is in use."""
     base = sys.modules.get("sklearn.base")
     if base is not None and hasattr(estimator, "get_params"):
@@ -161,7 +161,7 @@ def fit_all(
     """
     store = None if checkpoint is None else _FittedModels(checkpoint, learner, work)
     if store is not None:
-        known.update(store.found())
+        known.update(store.load())
     missing = [i for i in range(len(work)) if i not in known]
     with Progress("refits", total=len(work)) as progress:
         progress.advance(len(work) - len(missing))
@@ -183,8 +183,8 @@ class _Crew:
     ) -> None:
         self._work: queue.SimpleQueue[tuple[int, Positions, int]] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
-        for one in work:
-            self._work.put(one)
+        for item in work:
+            self._work.put(item)
         self._learner, self._left = learner, False
         self._sent = None if processes is None else sendable(learner, processes, "fit")
         self._processes: list[ModelProcess] = []
@@ -262,15 +262,15 @@ class _FittedModels:
         raise InputError.about("checkpoint", "holds refits of another learner, other rows or other halves", str(folder),
                             "name another folder, or empty this one")  # fmt: skip
 
-    def found(self) -> dict[int, Any]:
+    def load(self) -> dict[int, Any]:
         """The models that are there, by their number."""
-        found = {}
+        models = {}
         for file in sorted(self._folder.glob("refit-*.pickle")):
             try:
-                found[int(file.stem.rpartition("-")[2])] = pickle.loads(file.read_bytes())
+                models[int(file.stem.rpartition("-")[2])] = pickle.loads(file.read_bytes())
             except Exception as error:
                 raise InputError.about("checkpoint", f"holds a file that is not a refit ({one_line(error)})", str(file), "remove it") from error  # fmt: skip
-        return found
+        return models
 
     def write(self, number: int, model: Any) -> None:
         """Write one model atomically."""
@@ -284,27 +284,27 @@ class _FittedModels:
 
 
 def fits_key(learner: Fitter, work: Sequence[tuple[Positions, int]]) -> str:
-    """What refits are of: the learner's parameters or code, targets, weights, a thousand rows, and the halves."""
-    found = hashlib.sha256(_learner_text(learner.fit).encode())
-    found.update(repr((learner.table.n_rows, list(map(str, learner.table.names)))).encode())
-    found.update(repr(learner.y.tolist()).encode())
+    """SHA-256 of what refits depend on: the learner's parameters or code, targets, weights, a thousand rows, and the halves."""
+    digest = hashlib.sha256(_learner_text(learner.fit).encode())
+    digest.update(repr((learner.table.n_rows, list(map(str, learner.table.names)))).encode())
+    digest.update(repr(learner.y.tolist()).encode())
     for name in learner.table.names:
         column = learner.table.column(name)
-        found.update(repr(column.values[:: max(1, len(column.values) // 1000)].tolist()).encode())
+        digest.update(repr(column.values[:: max(1, len(column.values) // 1000)].tolist()).encode())
     if learner.weights is not None:
-        found.update(np.ascontiguousarray(learner.weights).tobytes())
+        digest.update(np.ascontiguousarray(learner.weights).tobytes())
     for rows, seed in work:
-        found.update(rows.astype("<i8").tobytes())
-        found.update(str(seed).encode())
-    return found.hexdigest()
+        digest.update(rows.astype("<i8").tobytes())
+        digest.update(str(seed).encode())
+    return digest.hexdigest()
 
 
 def _learner_text(fit: Any) -> str:
-    """What is fitted: an estimator's parameters; a function's code with its constants, defaults and what it closes over."""
+    """A learner as text: an estimator's parameters; a function's code with its constants, defaults and what it closes over."""
     name = f"{type(fit).__module__}.{type(fit).__qualname__}"
     if is_estimator(fit):
-        own = fit.get_params() if hasattr(fit, "get_params") else {}
-        return f"{name} {sorted((key, repr(value)) for key, value in own.items())}"
+        parameters = fit.get_params() if hasattr(fit, "get_params") else {}
+        return f"{name} {sorted((key, repr(value)) for key, value in parameters.items())}"
     if isinstance(fit, partial):
         return f"{_learner_text(fit.func)} {fit.args!r} {sorted((key, repr(value)) for key, value in fit.keywords.items())}"
     function = getattr(fit, "__func__", fit)
@@ -317,12 +317,12 @@ def _learner_text(fit: Any) -> str:
 
 
 def _code_text(code: CodeType) -> str:
-    consts = [_code_text(one) if isinstance(one, CodeType) else _const_text(one) for one in code.co_consts]
+    consts = [_code_text(c) if isinstance(c, CodeType) else _const_text(c) for c in code.co_consts]
     return f"{code.co_code!r} {code.co_names} {consts}"
 
 
 def _closed_text(value: Any) -> str:
-    """What a function closes over: settings count; lists and other things that may change while it works do not."""
+    """The values a function closes over, as text: settings count; lists and other things that may change while it works do not."""
     if is_estimator(value) or isinstance(value, partial):
         return _learner_text(value)
     plain = value is None or isinstance(value, (bool, int, float, complex, str, bytes, tuple))
@@ -330,5 +330,5 @@ def _closed_text(value: Any) -> str:
 
 
 def _const_text(value: Any) -> str:
-    """The same in every process, which sets of texts are not."""
+    """A constant as text that is the same in every process, which sets of texts are not."""
     return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)

@@ -77,17 +77,17 @@ def whole_units(block: Block, groups: Any, time: Any, blocks: int) -> tuple[Posi
         )
     units: Positions | None
     if time is not None:
-        units, said = _stretches(block, time, blocks), "stretches of time"
+        units, kind = _stretches(block, time, blocks), "stretches of time"
     else:
         units = block.clusters if groups is None else clusters_of(groups, block.table, "groups")
-        said = "groups" if groups is not None else "clusters"
+        kind = "groups" if groups is not None else "clusters"
     if units is None:
         return None, "rows"
-    found = int(units.max()) + 1
-    if found < LEAST_UNITS:
+    count = int(units.max()) + 1
+    if count < LEAST_UNITS:
         raise InputError.about("groups" if time is None else "blocks", f"must be at least {LEAST_UNITS}, since halves are drawn from them",
-                            counted(found), "leave it out where rows are independent")  # fmt: skip
-    return units, said
+                            counted(count), "leave it out where rows are independent")  # fmt: skip
+    return units, kind
 
 
 def _stretches(block: Block, time: Any, blocks: int) -> Positions:

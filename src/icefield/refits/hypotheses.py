@@ -58,9 +58,9 @@ def group_differences(refits: Refits, effect: Effect) -> Tests:
     if len(labels) < 2:
         raise InputError.about("by", "must have two groups with rows in every half", labels)
     tested = []
-    for one, other in combinations(labels, 2):
-        a, b = effect.groups[one], effect.groups[other]
-        pair = (printed_value(one), printed_value(other))
+    for first, other in combinations(labels, 2):
+        a, b = effect.groups[first], effect.groups[other]
+        pair = (printed_value(first), printed_value(other))
         tested.append((pair, effect, a.average - b.average, _curves(a) - _curves(b)))
     name = refits.study.naming.name(effect.features[0])
     title = f"Is the effect of {name} the same in both groups? The hypothesis: expected curves differ in level only"
@@ -103,13 +103,13 @@ def _table(
             outputs.append(output)
     numbers = np.array(rows, dtype=float)
     order = np.lexsort((-numbers[:, 2], numbers[:, 3]))
-    told = ("effect_size", "largest", "statistic", "p_value", "p_adjusted")
+    measures = ("effect_size", "largest", "statistic", "p_value", "p_adjusted")
     values = np.column_stack([numbers, holm(numbers[:, 3])])[order]
     return Tests(
         columns={
             column: labels_column([names[i] for i in order]),
             "output": labels_column([outputs[i] for i in order]),
-            **{label: values[:, place].copy() for place, label in enumerate(told)},
+            **{label: values[:, place].copy() for place, label in enumerate(measures)},
         },
         title=title,
         notes=(
@@ -139,6 +139,6 @@ def holm(p_values: Float) -> Float:
     """
     order = np.argsort(p_values, kind="stable")
     stepped = np.maximum.accumulate(p_values[order] * (len(p_values) - np.arange(len(p_values))))
-    found = np.empty_like(p_values)
-    found[order] = np.minimum(stepped, 1.0)
-    return found
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted

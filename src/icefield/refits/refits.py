@@ -191,8 +191,8 @@ class Refits(StudyExplainer):
         effect = super().ale(*features, bins=bins, level_order=level_order, by=by)
         edges: Any = effect.grid[0] if len(effect.grid) == 1 else list(effect.grid)
         levels = [list(g) for g, kind in zip(effect.grid, effect.kinds) if kind in ("categorical", "boolean")]
-        asked: dict[str, Any] = {"level_order": levels[0]} if levels else {"bins": edges}
-        return self._with_intervals(effect, [part.ale(*features, **asked) for part in self._parts(by)])
+        options: dict[str, Any] = {"level_order": levels[0]} if levels else {"bins": edges}
+        return self._with_intervals(effect, [part.ale(*features, **options) for part in self._parts(by)])
 
     def effects(
         self,
@@ -209,11 +209,11 @@ class Refits(StudyExplainer):
         if kind != "ice":
             _refuse_rows("rows", rows)
         singles = listed_features(features, self.study.model.columns, least=0)
-        found = super().effects(singles, order, spread, grid, by, kind=kind, rows=rows)
+        curves = super().effects(singles, order, spread, grid, by, kind=kind, rows=rows)
         if kind == "ale":
-            return Effects({name: self.ale(f, by=by) for name, f in zip(found, singles)})
-        asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
-        return Effects({name: self._around(effect, f, by) for (name, effect), f in zip(found.items(), asked)})
+            return Effects({name: self.ale(f, by=by) for name, f in zip(curves, singles)})
+        sets = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
+        return Effects({name: self._around(effect, f, by) for (name, effect), f in zip(curves.items(), sets)})
 
     def _parts(self, by: Any = None) -> list[Explainer]:
         """The refits as Explainers, in the groups of the full rows."""
@@ -259,7 +259,7 @@ class Refits(StudyExplainer):
 
         return write_report(
             self.study, path, features=features, individual=individual, title=title, data_name=data_name, static=static, audit=audit, live=live,
-            release=release, intervals=lambda asked, effect: self._around(effect, [asked], None),
+            release=release, intervals=lambda name, effect: self._around(effect, [name], None),
         )  # fmt: skip
 
     # --- tables --------------------------------------------------------------------------------
@@ -282,13 +282,13 @@ class Refits(StudyExplainer):
     ) -> Change:
         """`Explainer.change`, with the error and the interval of this learner; `rows` cannot be given."""
         _refuse_rows("rows", rows)
-        asked: dict[str, Any] = {"plus": plus, "times": times, "across": across}
+        moves: dict[str, Any] = {"plus": plus, "times": times, "across": across}
         level = self.level if level is None else level
-        found = super().change(
-            feature, start, end, given=given, by=by, quantiles=quantiles, level=level, spread=spread, **asked
+        table = super().change(
+            feature, start, end, given=given, by=by, quantiles=quantiles, level=level, spread=spread, **moves
         )
-        parts = [part.change(feature, start, end, spread=False, **asked) for part in self._parts(by)]
-        return self._changed(found, parts, level)
+        parts = [part.change(feature, start, end, spread=False, **moves) for part in self._parts(by)]
+        return self._with_learner_error(table, parts, level)
 
     def slope(
         self,
@@ -305,19 +305,19 @@ class Refits(StudyExplainer):
         """`Explainer.slope`, with the error and the interval of this learner; `rows` cannot be given."""
         _refuse_rows("rows", rows)
         level = self.level if level is None else level
-        found = super().slope(
+        table = super().slope(
             feature, step=step, given=given, by=by, quantiles=quantiles, level=level, spread=spread
         )
         size: Any = step
-        if size is None and found.step is not None:
+        if size is None and table.step is not None:
             kind = self.study.feature(feature).kind
-            size = timedelta(days=found.step) if kind in TIME_KINDS else found.step
+            size = timedelta(days=table.step) if kind in TIME_KINDS else table.step
             size = int(size) if kind == "integer" else size
         parts = [part.slope(feature, step=size, spread=False) for part in self._parts(by)]
-        return self._changed(found, parts, level)
+        return self._with_learner_error(table, parts, level)
 
-    def _changed(self, found: Change, parts: Sequence[Change], level: float) -> Change:
-        columns = dict(found.columns)
+    def _with_learner_error(self, table: Change, parts: Sequence[Change], level: float) -> Change:
+        columns = dict(table.columns)
         error, low, high = self._ends(
             columns["estimate"], np.stack([part["estimate"] for part in parts]), level
         )
@@ -325,10 +325,10 @@ class Refits(StudyExplainer):
         if "ratio" in columns:
             ratios = np.stack([part["ratio"] for part in parts])
             columns["ratio_std_error"] = RefitSpread.of(columns["ratio"], ratios, self.about).std_error
-        notes = tuple(note for note in found.notes if note != found.interval)
-        said = self.how.replace(f"{self.level:.0%}", f"{level:.0%}", 1)
+        notes = tuple(note for note in table.notes if note != table.interval)
+        how = self.how.replace(f"{self.level:.0%}", f"{level:.0%}", 1)
         interval = f"{level:.0%} intervals of this learner's expected answer at {counted(self.study.rows.n_rows)} rows ({len(self)} refits)"
-        return replace(found, columns=columns, notes=(said, *notes), interval=interval)
+        return replace(table, columns=columns, notes=(how, *notes), interval=interval)
 
     def importance(
         self,
@@ -343,16 +343,16 @@ class Refits(StudyExplainer):
     ) -> Importance:
         """`Explainer.importance`, with ``std_error``, ``conf_low`` and ``conf_high`` of ``importance``; `rows` cannot be given."""
         _refuse_rows("rows", rows)
-        found = super().importance(
+        table = super().importance(
             features, measure=measure, weighted=weighted, permutation=permutation, repeats=repeats, grid=grid
         )
         parts = [
             part.importance(features, measure=measure, weighted=weighted, permutation=False, grid=grid)
             for part in self._parts()
         ]
-        error, low, high = self._aligned_ends(found, parts, ("feature", "output"), "importance")
+        error, low, high = self._aligned_intervals(table, parts, ("feature", "output"), "importance")
         columns = {"std_error": error, "conf_low": np.maximum(low, 0.0), "conf_high": high}
-        return replace(found, columns=_after(found, "importance", columns), notes=(self.how, *found.notes))
+        return replace(table, columns=_insert(table, "importance", columns), notes=(self.how, *table.notes))
 
     def interactions(
         self,
@@ -368,24 +368,24 @@ class Refits(StudyExplainer):
         Neither is ever below 0, so noise adds to both: even a learner with no interaction to find has an expected H above 0. To test
         whether there is one, use `interaction_test`.
         """
-        found = super().interactions(features, method=method, triples=triples, overall=overall, rows=rows)
+        table = super().interactions(features, method=method, triples=triples, overall=overall, rows=rows)
         parts = [
-            part.interactions(features, method=method, triples=triples, overall=overall, rows=_fewer(rows))
+            part.interactions(features, method=method, triples=triples, overall=overall, rows=_sample(rows))
             for part in self._parts()
         ]
         for name, most in (("h", 1.0), ("strength", np.inf)):
-            if name in found.columns:
-                _, low, high = self._aligned_ends(found, parts, ("features", "output"), name)
+            if name in table.columns:
+                _, low, high = self._aligned_intervals(table, parts, ("features", "output"), name)
                 ends = {f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, most)}
-                found = replace(found, columns=_after(found, name, ends))
-        return replace(found, notes=(self.how, *found.notes))
+                table = replace(table, columns=_insert(table, name, ends))
+        return replace(table, notes=(self.how, *table.notes))
 
-    def _aligned_ends(
-        self, found: Any, parts: Sequence[Any], keys: Sequence[str], value: str
+    def _aligned_intervals(
+        self, table: Any, parts: Sequence[Any], keys: Sequence[str], value: str
     ) -> tuple[Float, Float, Float]:
         """`_ends` of a table's column, whose rows the refits' tables have in another order."""
-        values = np.stack([_aligned(found, part, keys, value) for part in parts])
-        return self._ends(found[value], values, self.level)
+        values = np.stack([_aligned(table, part, keys, value) for part in parts])
+        return self._ends(table[value], values, self.level)
 
     def _ends(self, centre: Float, values: Float, level: float) -> tuple[Float, Float, Float]:
         """Standard error and ends of the interval of each number."""
@@ -507,10 +507,10 @@ def _refit(study: Study, native: Any, rows: Positions) -> Refit:
         raise ModelError.about(
             "fit", "gave a model of other columns than the Explainer's", list(model.columns)
         )
-    own = MemoryRows(
+    half = MemoryRows(
         block.table, y=block.y, weights=block.weights, clusters=block.clusters, seed=study.seed
     )  # fmt: skip
-    return Refit(Study.of(replace(model, selected=full.selected), own, study.choices), rows)
+    return Refit(Study.of(replace(model, selected=full.selected), half, study.choices), rows)
 
 
 def learner_kind(native: Any) -> str:
@@ -545,13 +545,13 @@ def _refuse_rows(parameter: str, given: Any) -> None:
                             "build an Explainer on the rows you mean, and call its refits")  # fmt: skip
 
 
-def _fewer(rows: Any) -> Any:
+def _sample(rows: Any) -> Any:
     """Rows to evaluate at, of a half: so many at most; which ones is for each to draw."""
     return rows // 2 if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool) else None
 
 
 def _aligned(table: Any, other: Any, keys: Sequence[str], value: str) -> Float:
-    """A column of another table, in the order of this one's rows."""
+    """A column of another table with the same rows, in the order of this one's."""
     places = {_key(other, keys, row): row for row in range(len(other))}
     return np.array([other[value][places[_key(table, keys, row)]] for row in range(len(table))], dtype=float)
 
@@ -561,8 +561,8 @@ def _key(table: Any, keys: Sequence[str], row: int) -> tuple[Any, ...]:
     return tuple(frozenset(value) if isinstance(value, tuple) else value for value in values)
 
 
-def _after(table: Any, name: str, added: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _insert(table: Any, name: str, added: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """A table's columns, with some more after one of them."""
     places = list(table.columns)
-    first = {own: table.columns[own] for own in places[: places.index(name) + 1]}
+    first = {column: table.columns[column] for column in places[: places.index(name) + 1]}
     return {**first, **added, **table.columns}

@@ -93,19 +93,19 @@ def write_report(
     if path is not None:  # minutes of work should not be lost to a typing error
         writable(path, EXAMPLE)
     if static and live:
-        told = "needs a script, which static=True leaves out"
-        raise InputError.about("live", told, live, "leave one of them out")
-    found = build(
+        problem = "needs a script, which static=True leaves out"
+        raise InputError.about("live", problem, live, "leave one of them out")
+    page = build(
         studies, features, individual=individual, title=title, rows=rows, data_name=data_name, intervals=intervals,
         audit=audit, release=release, live=live,
     )  # fmt: skip
-    text = page_html(found, static=static)
-    return Report(text, tuple(_findings(found))) if path is None else Report(text).save(path)
+    text = page_html(page, static=static)
+    return Report(text, tuple(_findings(page))) if path is None else Report(text).save(path)
 
 
-def _findings(found: ReportPage) -> Iterator[str]:
-    """What the page says before its tables, one sentence after another."""
-    yield found.lede
-    for line in found.plain:
+def _findings(page: ReportPage) -> Iterator[str]:
+    """The sentences that the page says before its tables, for `Report`."""
+    yield page.lede
+    for line in page.plain:
         for side in line.sides:  # of several models, each says its own
             yield f"{line.name}{', ' * bool(side.model)}{side.model}: {side.text}"

@@ -21,7 +21,7 @@ MOST_EXAMPLES = 60
 
 
 def audit_section(study: Study, given: Any) -> AuditRecord | None:
-    """The section's contents; None where nothing was asked for.
+    """The report's section on an audit or checks; None where neither was asked for.
 
     `given` is an `Audit`, a `Check`, a list of these, a mapping of what `Explainer.audit` takes, or True for an audit as it is.
     """
@@ -29,55 +29,55 @@ def audit_section(study: Study, given: Any) -> AuditRecord | None:
         return None
     parts: list[Any] = []
     several = isinstance(given, Iterable) and not isinstance(given, (Mapping, Audit, Check, str))
-    for one in given if several else [given]:
-        if one is True or isinstance(one, Mapping):
-            parts.append(audited(study, **({} if one is True else dict(one))))
-        elif isinstance(one, (Audit, Check)):
-            parts.append(one)
+    for part in given if several else [given]:
+        if part is True or isinstance(part, Mapping):
+            parts.append(audited(study, **({} if part is True else dict(part))))
+        elif isinstance(part, (Audit, Check)):
+            parts.append(part)
         else:
-            told = "must be an Audit, a Check, a list of these, or True"
+            problem = "must be an Audit, a Check, a list of these, or True"
             hint = "write audit=ex.audit(increasing=['income'])"
-            raise InputTypeError.about("audit", told, one, hint)
-    seconds = next((one.asked.get("seconds") for one in parts if isinstance(one, Audit)), None)
+            raise InputTypeError.about("audit", problem, part, hint)
+    seconds = next((part.asked.get("seconds") for part in parts if isinstance(part, Audit)), None)
     record = record_of(study, seconds=seconds)
-    for check in [one for one in parts if isinstance(one, Check)]:
-        for name, said in (("expectations", "expectations"), ("against", "compared with")):
+    for check in [part for part in parts if isinstance(part, Check)]:
+        for name, title in (("expectations", "expectations"), ("against", "compared with")):
             if name in check.record:
-                record[said] = check.record[name]
-    examples = [str(example) for one in parts if isinstance(one, Audit) for example in one.examples]
+                record[title] = check.record[name]
+    examples = [str(example) for part in parts if isinstance(part, Audit) for example in part.examples]
     return AuditRecord(
-        [_part(one) for one in parts],
+        [_part(part) for part in parts],
         [page_name(text, 400) for text in examples[:MOST_EXAMPLES]],
         max(0, len(examples) - MOST_EXAMPLES),
-        [Fact(name, page_name(_written(value), 2000)) for name, value in record.items()],
-        all(one.ok for one in parts),
+        [Fact(name, page_name(_json(value), 2000)) for name, value in record.items()],
+        all(part.ok for part in parts),
     )
 
 
-def _written(value: Any) -> str:
+def _json(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False)
 
 
-def _part(one: Audit | Check) -> AuditPart:
-    """A table, what does not hold, and how it was found."""
-    columns, asked = one.shown, []
-    if isinstance(one, Audit):
-        failures = [*one.failures, *(f"not decided: {text}" for text in one.undecided)]
-        asked = [
-            f"{name}: {cell_text(tuple(value) if isinstance(value, list) else _written(value))}"
-            for name, value in one.asked.items()
+def _part(part: Audit | Check) -> AuditPart:
+    """One audit or check as the page shows it: its table, what does not hold, notes and options."""
+    columns, options = part.shown, []
+    if isinstance(part, Audit):
+        failures = [*part.failures, *(f"not decided: {text}" for text in part.undecided)]
+        options = [
+            f"{name}: {cell_text(tuple(value) if isinstance(value, list) else _json(value))}"
+            for name, value in part.asked.items()
             if value not in (None, [], {})
         ]
     else:
         failures = [
             f"{s.feature} {s.expectation}: expected {s.expected}, found {s.found}. {s.detail}"
-            for s in one.failures
+            for s in part.failures
         ]
     return AuditPart(
-        page_name(one.title, 200),
+        page_name(part.title, 200),
         list(columns),
-        [[page_name(cell_text(values[i]), 300) for values in columns.values()] for i in range(len(one))],
+        [[page_name(cell_text(values[i]), 300) for values in columns.values()] for i in range(len(part))],
         [page_name(text, 600) for text in failures],
-        [page_name(text, 400) for text in one.notes],
-        [page_name(text, 400) for text in asked],
+        [page_name(text, 400) for text in part.notes],
+        [page_name(text, 400) for text in options],
     )

@@ -49,18 +49,18 @@ MANY_CURVES = 12  # outputs times groups: beyond, one digit less keeps the file 
 LOG_FACTOR = 20.0  # positive values that span more than this may be seen on a logarithmic axis
 
 
-class Place:
+class FeatureAxis:
     """The axis of one feature: its values' places, texts and ticks.
 
     `kept` are the levels shown, which then stand side by side; a level that is not has no place.
     """
 
-    def __init__(self, effect: Effect, which: int = 0, kept: NDArray[np.intp] | None = None) -> None:
+    def __init__(self, effect: Effect, which: int = 0, points: NDArray[np.intp] | None = None) -> None:
         self._at = Coordinates([effect], which)
         self.time = self._at.axis_kind == "time"
-        if kept is not None and not effect.ordered[which]:
-            self._at = self._at.categorical([self._at.levels[i] for i in kept])
-        elif kept is not None and as_levels(effect):
+        if points is not None and not effect.ordered[which]:
+            self._at = self._at.categorical([self._at.levels[i] for i in points])
+        elif points is not None and as_levels(effect):
             self._at = self._at.categorical(list(effect.grid[which]))
 
     def on_axis(self, values: NDArray[Any]) -> Float:
@@ -74,7 +74,7 @@ class Place:
         return list(numbers(places, PLACE_DIGITS))
 
     def axis(self) -> Axis:
-        """What the script needs to lay the axis out."""
+        """The axis as the page's script lays it out: label, kind, ticks, named places, and where missing values stand."""
         axis = self._at.axis()
         missing = self._at.missing
         ticks = axis.ticks if self._at.ordered else [self._at.text(v, LEVEL_TEXT) for v in self._at.levels]
@@ -97,8 +97,8 @@ def feature_panel(
 
     Shares of fewer than `least` rows are told as none, their means not at all, and bands only with as many rows beyond them.
     """
-    kept = frequent(effect)
-    place = Place(effect, kept=kept)
+    points = frequent(effect)
+    place = FeatureAxis(effect, points=points)
     own_weights = _padded_weights(effect)
     own_weights[np.nan_to_num(np.asarray(effect.weight if least else 0.0)) < least] = 0.0
     digits = DIGITS - 1 if len(effect.outputs) * len(effect.groups) > MANY_CURVES else DIGITS
@@ -107,60 +107,60 @@ def feature_panel(
         # Where rows stand is not the feature's doing: bands are of curves less their own means.
         known = effect.individual[..., shown_points(effect)]
         change = effect.individual - (known[..., :1] - centred(known, point_weights(effect))[..., :1])
-        bands = short_curves(weighted_bands(change, effect.row_weights, QUANTILES)[:, :, kept])
+        bands = short_curves(weighted_bands(change, effect.row_weights, QUANTILES)[:, :, points])
         if curves:
-            shown = short_curves(effect.individual[:, :curves][:, :, kept])
+            shown = short_curves(effect.individual[:, :curves][:, :, points])
             rows = [] if effect.rows is None else effect.rows[:curves].tolist()
     return FeaturePanel(
-        **_on_axis(effect, place, kept),
-        error=None if effect.se is None else numbers(effect.se[:, kept], 3),
-        weight=numbers(own_weights[kept] / max(own_weights[kept].sum(), 1e-300)),
-        support=None if effect.support is None else numbers(effect.support.share[kept], 3),
-        low=[] if effect.support is None else np.flatnonzero(effect.support.low[kept]).tolist(),
-        left_out=int(len(effect.grid[0]) - len(kept)),
-        histogram=_histogram(effect, place, kept, least),
-        groups=[_group(own, kept, digits, _readings(own)) for own in effect.groups.values()],
+        **_on_axis(effect, place, points),
+        error=None if effect.se is None else numbers(effect.se[:, points], 3),
+        weight=numbers(own_weights[points] / max(own_weights[points].sum(), 1e-300)),
+        support=None if effect.support is None else numbers(effect.support.share[points], 3),
+        low=[] if effect.support is None else np.flatnonzero(effect.support.low[points]).tolist(),
+        left_out=int(len(effect.grid[0]) - len(points)),
+        histogram=_histogram(effect, place, points, least),
+        groups=[_group(group, points, digits, _readings(group)) for group in effect.groups.values()],
         log=_wants_log(effect, place),
-        interval=None if effect.interval is None else _interval(effect.interval, kept),
+        interval=None if effect.interval is None else _interval(effect.interval, points),
         bands=bands,
         curves=shown,
         rows=rows,
         ale=None if ale is None else _ale(ale, place, effect, digits),
-        observed=None if seen is None else _observed(seen, place, effect.grid[0][kept], least),
+        observed=None if seen is None else _observed_means(seen, place, effect.grid[0][points], least),
     )
 
 
-def _on_axis(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str, Any]:
-    """What every panel of a feature's curves has."""
-    values = effect.grid[0][kept]
+def _on_axis(effect: Effect, place: FeatureAxis, points: NDArray[np.intp]) -> dict[str, Any]:
+    """The fields that every panel of a feature's curves has: name, axis, grid points, averages and their means."""
+    values = effect.grid[0][points]
     return {
         "name": page_name(effect.naming.name(effect.features[0])),
         "axis": place.axis(),
         "x": place(values),
         "points": texts(effect, values),
         "values": raw(values),
-        "average": numbers(effect.average[:, kept]),
+        "average": numbers(effect.average[:, points]),
         "mean": _mean(effect),
     }
 
 
 def _mean(effect: Effect) -> Any:
-    """The averages' own means."""
+    """Mean of each output's average over the data, to eight digits."""
     return numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8)
 
 
-def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> Interval:
-    ends = np.stack([found.low, found.high, found.band_low, found.band_high], axis=1)
-    each = f"{found.level:.0%} interval of this learner’s expected curve at {counted(found.n_rows)} rows"
-    note = f"Dashed: {each} at each point; dotted: for the whole curve ({found.n_refits} refits). Bias against the truth is not covered."
-    return Interval([each, f"{found.level:.0%} for the whole curve"], note, numbers(ends[:, :, kept], 4))
+def _interval(bounds: LearnerInterval, points: NDArray[np.intp]) -> Interval:
+    ends = np.stack([bounds.low, bounds.high, bounds.band_low, bounds.band_high], axis=1)
+    each = f"{bounds.level:.0%} interval of this learner’s expected curve at {counted(bounds.n_rows)} rows"
+    note = f"Dashed: {each} at each point; dotted: for the whole curve ({bounds.n_refits} refits). Bias against the truth is not covered."
+    return Interval([each, f"{bounds.level:.0%} for the whole curve"], note, numbers(ends[:, :, points], 4))
 
 
-def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> MeansSeen:
+def _observed_means(seen: Means, place: FeatureAxis, shown: NDArray[Any], least: int) -> MeansSeen:
     """Observed and predicted means of the rows near each place, in the card's own places; of at least this many rows."""
-    known, gone = (one and one.of_many(least) for one in (seen.known(shown.tolist()), seen.gone()))
+    known, gone = (each and each.of_many(least) for each in (seen.known(shown.tolist()), seen.for_missing()))
     missing = None if gone is None else [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)]
-    mean = [numbers(one, 8) for one in seen.overall()]
+    mean = [numbers(level, 8) for level in seen.overall()]
     if known is None:
         return MeansSeen([], [], [], [], [], [], missing, mean)
     at, means = place(known.values), (numbers(known.observed, 4), numbers(known.predicted, 4))
@@ -170,27 +170,27 @@ def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> Mea
 def short_curves(values: Float, digits: int = 4) -> Any:
     """Numbers to this many digits of each output's largest: small ones beside it need not more."""
     rounded = []
-    for one in values:
-        known = np.abs(one[np.isfinite(one)])
+    for curves in values:
+        known = np.abs(curves[np.isfinite(curves)])
         largest = float(known.max()) if known.size else 0.0
         places = digits - 1 - int(np.floor(np.log10(largest))) if largest > 0 else 0
         # Beyond what rounding can do, the digits themselves are cut.
-        rounded.append(np.round(one, places) if abs(places) < 300 else one)
+        rounded.append(np.round(curves, places) if abs(places) < 300 else curves)
     return numbers(np.stack(rounded), digits)
 
 
 def texts(effect: Effect, values: NDArray[Any], which: int = 0) -> list[str]:
     """The points as a reader sees them."""
     feature = effect.features[which]
-    return [named_value(v, effect.naming, feature, lambda one: shown_value(one, LEVEL_TEXT)) for v in values]
+    return [named_value(v, effect.naming, feature, lambda x: shown_value(x, LEVEL_TEXT)) for v in values]
 
 
 def raw(values: NDArray[Any]) -> list[float | int | str | None]:
     """The points as a file holds them: numbers, ISO times, levels as they are, None where missing."""
-    found = [_raw(v) for v in values]
-    if values.dtype.kind == "M" and all(v is None or str(v).endswith(MIDNIGHT) for v in found):
-        return [None if v is None else str(v).removesuffix(MIDNIGHT) for v in found]
-    return found
+    cells = [_raw(v) for v in values]
+    if values.dtype.kind == "M" and all(v is None or str(v).endswith(MIDNIGHT) for v in cells):
+        return [None if v is None else str(v).removesuffix(MIDNIGHT) for v in cells]
+    return cells
 
 
 def _raw(value: Any) -> float | int | str | None:
@@ -210,12 +210,12 @@ def _raw(value: Any) -> float | int | str | None:
     return str(value)
 
 
-def _readings(own: Effect) -> list[str]:
-    return [page_sentence(reading.sentence, own.naming.name(own.features[0])) for reading in own.reading.each]
+def _readings(sub: Effect) -> list[str]:
+    return [page_sentence(reading.sentence, sub.naming.name(sub.features[0])) for reading in sub.reading.each]
 
 
-def _wants_log(effect: Effect, place: Place) -> bool:
-    """Whether a logarithmic axis would help, and no value in the data would fall off it."""
+def _wants_log(effect: Effect, place: FeatureAxis) -> bool:
+    """Whether a card should have a logarithmic axis: it would help, and no value in the data would fall off it."""
     if as_levels(effect) or place.time:
         return False
     at = place.on_axis(effect.grid[0][shown_points(effect)])
@@ -248,37 +248,37 @@ def _padded_weights(effect: Effect) -> Float:
     return weights
 
 
-def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp], least: int) -> Histogram | None:
+def _histogram(effect: Effect, place: FeatureAxis, points: NDArray[np.intp], least: int) -> Histogram | None:
     """Shares of the data; levels stand at the axis's own places. Those of fewer than `least` rows are told as none."""
-    found = effect.distribution
-    if found is None:
+    distribution = effect.distribution
+    if distribution is None:
         return None
-    data = found.marginals[0]
+    data = distribution.marginals[0]
     total = max(data.total, 1e-300)
     missing = numbers(data.missing / total, 3)
     if data.edges is None or as_levels(effect):
-        own = effect.weight
-        if own is None:
+        weight = effect.weight
+        if weight is None:
             return None
-        return Histogram(numbers(np.where(own < least, 0.0, own)[kept] / total, 3), missing)
+        return Histogram(numbers(np.where(weight < least, 0.0, weight)[points] / total, 3), missing)
     if len(data.edges) < 2:
         return Histogram([], missing, [])
     return Histogram(numbers(data.counts / total, 3), missing, place(data.edges))
 
 
-def _group(own: Effect, kept: NDArray[np.intp], digits: int = DIGITS, readings: Sequence[str] = ()) -> Group:
-    return Group(short_curves(own.average[:, kept], digits), _mean(own), own.n_rows, list(readings))
+def _group(effect: Effect, at: NDArray[np.intp], digits: int = DIGITS, readings: Sequence[str] = ()) -> Group:
+    return Group(short_curves(effect.average[:, at], digits), _mean(effect), effect.n_rows, list(readings))
 
 
-def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> Ale:
+def _ale(ale: Effect, place: FeatureAxis, effect: Effect, digits: int) -> Ale:
     """The ALE on the card's axis; levels in the card's order."""
     at = place.on_axis(ale.grid[0])
     known = np.isfinite(at)
     order = np.flatnonzero(known)[np.argsort(at[known], kind="stable")]
     # An ALE is centred over its bins; the card centres both curves over the same points to compare them.
     shown, weights = shown_points(effect), point_weights(effect)
-    own = np.stack([ale_at(ale, o, effect.grid[0][shown]) for o in range(len(ale.outputs))])
-    grid, mean = ale.grid[0][order], numbers(np.nan_to_num(own) @ weights, 8)
+    curves = np.stack([ale_at(ale, o, effect.grid[0][shown]) for o in range(len(ale.outputs))])
+    grid, mean = ale.grid[0][order], numbers(np.nan_to_num(curves) @ weights, 8)
     return Ale(place(grid), numbers(ale.average[:, order], digits), mean, raw(grid), ale.n_rows)
 
 
@@ -293,10 +293,10 @@ def surface_panel(
 
     `sizes` are the interaction and H of each output, `features` the two features' cards.
     """
-    places, shown = (Place(effect, 0), Place(effect, 1)), (shown_points(effect, 0), shown_points(effect, 1))
+    places, shown = zip(*((FeatureAxis(effect, i), shown_points(effect, i)) for i in (0, 1)))
     grid = [points[known] for points, known in zip(effect.grid, shown)]
     level = effect.average[:, shown[0]][:, :, shown[1]]
-    first, second = (own.average[:, shown_points(own)] for own in singles)
+    first, second = (single.average[:, shown_points(single)] for single in singles)
     weight = np.ones(level.shape[1:]) if effect.weight is None else effect.weight[shown]
     weight = np.where(weight < least, 0.0, weight)
     empty = _without_data(weight, effect.ordered)
@@ -308,8 +308,8 @@ def surface_panel(
         axes=[replace(p.axis(), missing=None) for p in places],
         x=places[0](grid[0]),
         y=places[1](grid[1]),
-        points=[texts(effect, own, i) for i, own in enumerate(grid)],
-        values=[raw(own) for own in grid],
+        points=[texts(effect, cells, i) for i, cells in enumerate(grid)],
+        values=[raw(cells) for cells in grid],
         level=short_curves(level, DIGITS),
         pure=short_curves(pure),
         low=empty.astype(int).tolist(),
@@ -334,10 +334,10 @@ def _without_data(weight: Float, ordered: tuple[bool, ...]) -> NDArray[np.bool_]
 
 def regions_panel(effect: Effect) -> RegionPanel:
     """The curve of every region, with the curve over all rows."""
-    kept = frequent(effect)
+    points = frequent(effect)
     return RegionPanel(
-        **_on_axis(effect, Place(effect, kept=kept), kept),
-        groups=[_group(own, kept) for own in effect.groups.values()],
+        **_on_axis(effect, FeatureAxis(effect, points=points), points),
+        groups=[_group(group, points) for group in effect.groups.values()],
         rules=[page_name(rule, 200) for rule in effect.groups],
     )
 
@@ -345,11 +345,11 @@ def regions_panel(effect: Effect) -> RegionPanel:
 def models_panel(effects: Sequence[Effect], readings: Sequence[Sequence[str]]) -> FeaturePanel:
     """One feature in several models, which are the groups of its card, on the first one's grid."""
     first = effects[0]
-    kept = frequent(first)
+    points = frequent(first)
     # Means are over the first model's data, as the curves' differences are.
     groups = [
-        _group(replace(first, average=own.average, groups={}), kept, readings=said)
-        for own, said in zip(effects, readings)
+        _group(replace(first, average=effect.average, groups={}), points, readings=sentences)
+        for effect, sentences in zip(effects, readings)
     ]
-    rows = [replace(group, rows=own.n_rows) for group, own in zip(groups, effects)]
+    rows = [replace(group, rows=effect.n_rows) for group, effect in zip(groups, effects)]
     return replace(feature_panel(replace(first, groups={}), None), groups=rows, error=None)

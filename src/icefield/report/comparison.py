@@ -40,12 +40,12 @@ from icefield.wording.sentences import plain_words
 from icefield.wording.values import number_text, sd_text
 
 NOTICEABLE = 0.07  # standard deviations: below, a change is none, as a strength is
-TOLD = 6
+SENTENCES = 6
 MOST_MODELS = 8  # that colours tell apart
 
 
 @dataclass(frozen=True, eq=False)
-class Changed:
+class InModels:
     """One feature in all models: its decisions, its curves on one grid, and how far these are apart.
 
     Effects and decisions are one per model.
@@ -86,36 +86,36 @@ def build_comparison(
     rows: Any = None,
     data_name: str | None = None,
 ) -> ReportPage:
-    """What a page tells of several models; see `icefield.report.build`."""
+    """The ReportPage that compares several models; see `icefield.report.build`."""
     began = time.perf_counter()
     names, each = [page_name(name, 40) for name in studies], list(studies.values())
     _check(studies)
-    shared, left_out = _shared(studies, features)
+    shared, left_out = _common_features(studies, features)
     with Progress("comparison", total=2 * len(studies) + 1) as progress:
         made = []
         for study in each:
             made.append(decisions(study, shared, rows=rows))
             progress.advance()
         effects, refused = _on_one_grid(each, shared, rows, progress)
-        changed = [Changed(label, own, tuple(one[label] for one in made)) for label, own in effects.items()]
-        changed.sort(key=lambda one: (-one.most, -max(d.movement for d in one.decisions)))
-        models = [glance.model(*own, data_name) for own in zip(names, each, made)]
+        changed = [InModels(label, sides, tuple(d[label] for d in made)) for label, sides in effects.items()]
+        changed.sort(key=lambda feature: (-feature.most, -max(d.movement for d in feature.decisions)))
+        models = [glance.model(*given, data_name) for given in zip(names, each, made)]
         progress.advance()
     if not changed:
         raise InputError(f"No feature could be compared: {'; '.join(refused.values())}")
     seconds = time.perf_counter() - began
-    ranks = [{label: place + 1 for place, label in enumerate(own)} for own in made]
+    ranks = [{label: place + 1 for place, label in enumerate(ranked)} for ranked in made]
     lead = changed[0].effects[0]
     together = _predictions(each[0], each[1], names)
-    listed = [_listed(number, one, ranks) for number, one in enumerate(changed)]
-    cards = [Card(**row, panel=_panel(one, names)) for row, one in zip(listed, changed[:CARDS])]
+    listed = [_table_row(number, feature, ranks) for number, feature in enumerate(changed)]
+    cards = [Card(**row, panel=_panel(feature, names)) for row, feature in zip(listed, changed[:CARDS])]
     return ReportPage(
         title=page_name(title, 200) if title else f"How {_all_of(names)} differ",
         lede=_lede(changed, names, together),
         made=opening.today(),
         models=models,
         together=together,
-        plain=[_told(number, one, names) for number, one in enumerate(changed[:TOLD]) if one.most >= NOTICEABLE],
+        plain=[_finding(number, feature, names) for number, feature in enumerate(changed[:SENTENCES]) if feature.most >= NOTICEABLE],
         left_out=_left_out(left_out, refused, names),
         outputs=[page_name(o) for o in lead.outputs],
         what=page_name(quantity(lead, None)),
@@ -137,55 +137,55 @@ def _check(studies: Mapping[Any, Study]) -> None:
         raise InputError.about("members", f"must be at most {MOST_MODELS} to be reported on", len(studies))
     name, first = next(iter(studies.items()))
     for other, study in studies.items():
-        for what, own in (
+        for what, value_of in (
             ("number of outputs", lambda model: len(model.outputs)),
             ("scale", lambda model: model.scale_label),
         ):
-            if own(study.model) != own(first.model):
-                told = f"must agree in their {what}: {name!r} has {own(first.model)!r}, {other!r} has another"
-                raise InputError.about("members", told, own(study.model))
+            if value_of(study.model) != value_of(first.model):
+                problem = f"must agree in their {what}: {name!r} has {value_of(first.model)!r}, {other!r} has another"
+                raise InputError.about("members", problem, value_of(study.model))
 
 
-def _shared(
+def _common_features(
     studies: Mapping[Any, Study], features: Iterable[Any] | None
 ) -> tuple[list[Any], dict[Any, list[int]]]:
     """Features of all models, and those that only some have, with the places of these models."""
     if features is not None:
         return listed_features(features, next(iter(studies.values())).model.columns), {}
     columns = [list(study.model.columns) for study in studies.values()]
-    shared = [name for name in columns[0] if all(name in own for own in columns)]
+    shared = [name for name in columns[0] if all(name in names for names in columns)]
     if not shared:
-        raise InputError.about("members", "have no feature in common", [own[:3] for own in columns])
-    others = dict.fromkeys(name for own in columns for name in own if name not in shared)
-    return shared, {name: [i for i, own in enumerate(columns) if name in own] for name in others}
+        raise InputError.about("members", "have no feature in common", [names[:3] for names in columns])
+    partial = dict.fromkeys(name for names in columns for name in names if name not in shared)
+    return shared, {name: [i for i, names in enumerate(columns) if name in names] for name in partial}
 
 
 def _on_one_grid(
-    studies: Sequence[Study], asked: Sequence[Any], rows: Any, progress: Progress
+    studies: Sequence[Study], names: Sequence[Any], rows: Any, progress: Progress
 ) -> tuple[dict[Any, tuple[Effect, ...]], dict[Any, str]]:
     """Every feature's curves on the first model's grid; those that a model refuses there, with the reason."""
-    found = {e.features[0]: [e] for e in _curves(studies[0], asked, None, rows)}
+    effects = {e.features[0]: [e] for e in _curves(studies[0], names, None, rows)}
     progress.advance()
     refused: dict[Any, str] = {}
     for study in studies[1:]:
-        grids = {label: own[0].grid[0] for label, own in found.items()}
+        grids = {label: curves[0].grid[0] for label, curves in effects.items()}
         try:
-            for effect in _curves(study, asked, grids, rows):
-                found[effect.features[0]].append(effect)
+            for effect in _curves(study, names, grids, rows):
+                effects[effect.features[0]].append(effect)
         except IcefieldError:  # one of them: each by itself says which
-            for one in asked:
-                label = study.feature(one).label
+            for name in names:
+                label = study.feature(name).label
                 try:
-                    found[label] += _curves(study, [one], {label: grids[label]}, rows)
+                    effects[label] += _curves(study, [name], {label: grids[label]}, rows)
                 except IcefieldError as error:
                     refused[label] = str(error)
         progress.advance()
-    return {label: tuple(own) for label, own in found.items() if len(own) == len(studies)}, refused
+    return {label: tuple(curves) for label, curves in effects.items() if len(curves) == len(studies)}, refused
 
 
-def _curves(study: Study, asked: Sequence[Any], grid: Any, rows: Any) -> list[Effect]:
-    own, sets = study.chosen(rows, when_costly=CURVE_ROWS), [(one,) for one in asked]
-    ask = Request(sets=sets, grid=grid, spread=False, rows=own.positions, sampled_from=own.sampled_from)
+def _curves(study: Study, names: Sequence[Any], grid: Any, rows: Any) -> list[Effect]:
+    chosen, sets = study.chosen(rows, when_costly=CURVE_ROWS), [(name,) for name in names]
+    ask = Request(sets=sets, grid=grid, spread=False, rows=chosen.positions, sampled_from=chosen.sampled_from)
     return compute_effects(study, ask)
 
 
@@ -196,8 +196,8 @@ def _all_of(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _lede(changed: Sequence[Changed], names: Sequence[str], together: SameRows | None) -> str:
-    noticed = [one for one in changed if one.most >= NOTICEABLE]
+def _lede(changed: Sequence[InModels], names: Sequence[str], together: SameRows | None) -> str:
+    noticed = [feature for feature in changed if feature.most >= NOTICEABLE]
     text = f"Of {counted(len(changed))} features, {counted(len(noticed)) if noticed else 'none'} "
     text += "behaves differently" if len(noticed) < 2 else "behave differently"
     text += f" from {names[0]}"
@@ -209,76 +209,76 @@ def _lede(changed: Sequence[Changed], names: Sequence[str], together: SameRows |
     return text + "."
 
 
-def _told(number: int, one: Changed, names: Sequence[str]) -> Finding:
-    o, first = one.output, one.effects[0]
-    readings = [decision.readings[o] for decision in one.decisions]
+def _finding(number: int, feature: InModels, names: Sequence[str]) -> Finding:
+    o, first = feature.output, feature.effects[0]
+    readings = [decision.readings[o] for decision in feature.decisions]
     sides = [
         Side(name, page_sentence(plain_words(reading, subject_text(effect, o))), size)
-        for name, size, reading, effect in zip(names, size_texts(readings), readings, one.effects)
+        for name, size, reading, effect in zip(names, size_texts(readings), readings, feature.effects)
     ]
-    others = [_on_level(one, effect, o) for effect in one.effects[1:]]
+    curves = [_at_first_level(first, effect, o) for effect in feature.effects[1:]]
     of = f", {page_name(first.outputs[o])}" if len(first.outputs) > 1 else ""
-    picture = small_curve(first, o, NOTICEABLE * output_unit(first, o), others=others)
-    return Finding(number, one.text(), sides, picture, f"differs by {one.most:.2f} SD{of}")
+    picture = small_curve(first, o, NOTICEABLE * output_unit(first, o), behind=curves)
+    return Finding(number, feature.text(), sides, picture, f"differs by {feature.most:.2f} SD{of}")
 
 
-def _on_level(one: Changed, effect: Effect, output: int) -> Float:
+def _at_first_level(first: Effect, effect: Effect, output: int) -> Float:
     """Another model's average, moved to the first one's mean: effects are compared, not levels."""
-    first, weights, shown = one.effects[0], point_weights(one.effects[0]), shown_points(one.effects[0])
+    weights, shown = point_weights(first), shown_points(first)
     return effect.average[output] + weights @ (first.average[output][shown] - effect.average[output][shown])
 
 
-def _listed(number: int, one: Changed, ranks: Sequence[Mapping[Any, int]]) -> dict[str, Any]:
-    """What the table says of a feature."""
+def _table_row(number: int, feature: InModels, ranks: Sequence[Mapping[Any, int]]) -> dict[str, Any]:
+    """A feature's row of the table, by the fields of `Row`: names, largest change, and each model's decision."""
     return {
         "number": number,
-        "name": one.text(),
-        "full": one.text(300),
-        "change": numbers(one.most, PRINTED),
-        "models": [in_model(decision, rank[one.name]) for decision, rank in zip(one.decisions, ranks)],
+        "name": feature.text(),
+        "full": feature.text(300),
+        "change": numbers(feature.most, PRINTED),
+        "models": [in_model(d, rank[feature.name]) for d, rank in zip(feature.decisions, ranks)],
     }
 
 
-def _panel(one: Changed, names: Sequence[str]) -> FeaturePanel:
+def _panel(feature: InModels, names: Sequence[str]) -> FeaturePanel:
     each = [
-        [page_sentence(r.sentence, effect.naming.name(one.name)) for r in decision.readings]
-        for effect, decision in zip(one.effects, one.decisions)
+        [page_sentence(r.sentence, effect.naming.name(feature.name)) for r in decision.readings]
+        for effect, decision in zip(feature.effects, feature.decisions)
     ]
-    said = ["\n".join(map(": ".join, zip(names, of_output))) for of_output in zip(*each)]
-    return replace(models_panel(one.effects, each), readings=said)
+    readings = ["\n".join(map(": ".join, zip(names, of_output))) for of_output in zip(*each)]
+    return replace(models_panel(feature.effects, each), readings=readings)
 
 
 def _left_out(
     some: Mapping[Any, Sequence[int]], refused: Mapping[Any, str], names: Sequence[str]
 ) -> list[str]:
-    said = []
+    lines = []
     for place, name in enumerate(names):
-        own = [page_name(column, 40) for column, models in some.items() if place in models]
-        if own:
-            more = f" and {len(own) - 8} more" if len(own) > 8 else ""
-            said.append(f"Not in every model, so not compared; {name} has {', '.join(own[:8])}{more}.")
+        extra = [page_name(column, 40) for column, models in some.items() if place in models]
+        if extra:
+            more = f" and {len(extra) - 8} more" if len(extra) > 8 else ""
+            lines.append(f"Not in every model, so not compared; {name} has {', '.join(extra[:8])}{more}.")
     if refused:
         columns = ", ".join(page_name(label, 40) for label in list(refused)[:8])
-        said.append(f"Not compared, because a model does not know all values of another’s data: {columns}.")
-    return said
+        lines.append(f"Not compared, because a model does not know all values of another’s data: {columns}.")
+    return lines
 
 
 def _facts(studies: Mapping[Any, Study], names: Sequence[str], seconds: float) -> list[Fact]:
-    told = (opening.model_text, opening.data_text, opening.how, opening.hashes_text)
-    found = [Fact(name, "; ".join(one(s) for one in told)) for name, s in zip(names, studies.values())]
+    texts = (opening.model_text, opening.data_text, opening.how, opening.hashes_text)
+    facts = [Fact(name, "; ".join(text(s) for text in texts)) for name, s in zip(names, studies.values())]
     change = "standard deviation, over the data, of the difference of two average curves, in standard deviations of the predictions of"
     grid = Fact("Grid", f"all curves on that of {names[0]}")
-    return [*found, grid, Fact("Change", f"{change} {names[0]}"), Fact("Made", opening.made_text(seconds))]
+    return [*facts, grid, Fact("Change", f"{change} {names[0]}"), Fact("Made", opening.made_text(seconds))]
 
 
-def _predictions(one: Study, two: Study, names: Sequence[str]) -> SameRows | None:
-    """How the first two models' predictions go together, where both were given the same rows."""
-    if one.sample.n_rows != two.sample.n_rows or not _same_rows(one, two):
+def _predictions(study: Study, other: Study, names: Sequence[str]) -> SameRows | None:
+    """Agreement of the first two models' predictions on the same rows; None where they were given other rows."""
+    if study.sample.n_rows != other.sample.n_rows or not _same_rows(study, other):
         return None
-    chosen = choose_rows(None, one.sample.n_rows, one.seed, PREDICTION_ROWS).positions
-    rows = np.arange(one.sample.n_rows) if chosen is None else np.sort(chosen)
-    first, second, weights = one.predictions(rows), two.predictions(rows), one.sample.row_weights(rows)
-    seen = Observed(rows, one.sample.n_rows, second, first, weights, False)
+    chosen = choose_rows(None, study.sample.n_rows, study.seed, PREDICTION_ROWS).positions
+    rows = np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen)
+    first, second, weights = study.predictions(rows), other.predictions(rows), study.sample.row_weights(rows)
+    seen = Observed(rows, study.sample.n_rows, second, first, weights, False)
     share = weights / weights.sum()
     a, b = first[:, 0] - share @ first[:, 0], second[:, 0] - share @ second[:, 0]
     size = np.sqrt((share @ a**2) * (share @ b**2))
@@ -287,7 +287,7 @@ def _predictions(one: Study, two: Study, names: Sequence[str]) -> SameRows | Non
     bins = along_predictions(seen, 0)
     return SameRows(
         [names[0], names[1]],
-        page_name(one.model.outputs[0]),
+        page_name(study.model.outputs[0]),
         counted(len(rows)),
         numbers(share @ (a * b) / size, 6),
         number_text(float(share @ np.abs(first[:, 0] - second[:, 0]))),
@@ -295,13 +295,13 @@ def _predictions(one: Study, two: Study, names: Sequence[str]) -> SameRows | Non
     )
 
 
-def _same_rows(one: Study, two: Study) -> bool:
+def _same_rows(study: Study, other: Study) -> bool:
     """Whether what both models use is the same in the same order, as far as a look at some rows tells."""
-    shared = [name for name in one.model.columns if name in two.model.columns]
-    if one.sample.table is two.sample.table:
+    shared = [name for name in study.model.columns if name in other.model.columns]
+    if study.sample.table is other.sample.table:
         return True
     if not shared:
         return False
-    rows = np.unique(np.linspace(0, one.sample.n_rows - 1, 200).round().astype(np.intp))
-    a, b = one.sample.table.take(rows), two.sample.table.take(rows)
+    rows = np.unique(np.linspace(0, study.sample.n_rows - 1, 200).round().astype(np.intp))
+    a, b = study.sample.table.take(rows), other.sample.table.take(rows)
     return all([*map(str, a.column(name).shown())] == [*map(str, b.column(name).shown())] for name in shared)

@@ -18,7 +18,7 @@ from icefield.plots.panels import Panel
 from icefield.report import opening
 from icefield.report.means import Means
 from icefield.report.plain import numbers
-from icefield.report.ranked import Ranked
+from icefield.report.ranked import RankedFeature
 from icefield.report.stills import Point, against, plane
 from icefield.report.view_model import DataNote, Fit, ModelFacts, NamedColumn, Region, Score, Share, Shares
 from icefield.statistics import fit_score
@@ -40,8 +40,8 @@ def model(
 ) -> ModelFacts:
     """One of the page's models; `best` is the output that is told of where there is no script."""
     top = [page_name(study.naming.name(label), 30) for label in list(made)[:3]]
-    told = opening.model_text(study), opening.data_text(study, data_name)
-    return ModelFacts(name, *told, fit(study, data_name, least), shares(study, made, best), ", ".join(top))
+    texts = opening.model_text(study), opening.data_text(study, data_name)
+    return ModelFacts(name, *texts, fit(study, data_name, least), shares(study, made, best), ", ".join(top))
 
 
 def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
@@ -65,7 +65,7 @@ def fit(study: Study, data_name: str | None = None, least: int = 0) -> Fit:
         picture=against(groups, axes, seen.classes) if groups else None,
         names=[name for name, _ in groups],
         classes=seen.classes,
-        about=_about(seen, groups),
+        about=_picture_text(seen, groups),
         caution="" if check is None else check.caution,
         carried="" if check is None or check.caution else f"{fit_words(check)}.",
     )
@@ -79,18 +79,18 @@ def _rows_scored(seen: fit_score.Observed) -> str:
 
 def _number_scores(study: Study, seen: fit_score.Observed) -> list[Score]:
     unit = f" {name_text(study.naming.target_unit, 20)}" if study.naming.target_unit else ""
-    found = []
+    scores = []
     several = len(study.model.outputs) > 1
     for o, output in enumerate(study.model.outputs[:3]):
         of = f", {page_name(output, 30)}" if several else ""
         share, error = fit_score.explained(seen)[o], float(fit_score.root_mean_square(seen)[o])
         if np.isfinite(share):
-            found.append(Score(f"R²{of}", _share_text(float(share)), "share of the variance explained"))
-        found.append(Score(f"RMSE{of}", number_text(error) + unit, "root mean squared error"))
+            scores.append(Score(f"R²{of}", _share_text(float(share)), "share of the variance explained"))
+        scores.append(Score(f"RMSE{of}", number_text(error) + unit, "root mean squared error"))
         if not several:
             error = float(fit_score.mean_absolute(seen)[o])
-            found.append(Score("MAE", number_text(error) + unit, "mean absolute error"))
-    return found
+            scores.append(Score("MAE", number_text(error) + unit, "mean absolute error"))
+    return scores
 
 
 def _share_text(share: float) -> str:
@@ -98,20 +98,20 @@ def _share_text(share: float) -> str:
 
 
 def _class_scores(study: Study, seen: fit_score.Observed) -> list[Score]:
-    found = []
-    area = fit_score.ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
+    scores = []
+    area = fit_score.roc_auc(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
     if seen.truth.shape[1] == 1 and np.isfinite(area):
         name = _class_name(study.model.outputs[0])
-        said = f"how often a row of {name} is ranked above another; 0.5 is chance"
-        found.append(Score("AUC", _share_text(area), said))
+        meaning = f"how often a row of {name} is ranked above another; 0.5 is chance"
+        scores.append(Score("AUC", _share_text(area), meaning))
     right, loss = fit_score.accuracy(seen), fit_score.log_loss(seen)
     if right is not None:
-        said = f"of rows have the likeliest class; the commonest class alone: {100 * right[1]:.0f}\u00a0%"
-        found.append(Score("Accuracy", f"{100 * right[0]:.0f}\u00a0%", said))
+        meaning = f"of rows have the likeliest class; the commonest class alone: {100 * right[1]:.0f}\u00a0%"
+        scores.append(Score("Accuracy", f"{100 * right[0]:.0f}\u00a0%", meaning))
     if loss is not None:
-        own, usual = map(number_text, loss)
-        found.append(Score("Log loss", own, f"the classes’ shares alone: {usual}"))
-    return found
+        size, usual = map(number_text, loss)
+        scores.append(Score("Log loss", size, f"the classes’ shares alone: {usual}"))
+    return scores
 
 
 def _class_name(output: Any) -> str:
@@ -119,50 +119,50 @@ def _class_name(output: Any) -> str:
     return page_name(output, 30) if isinstance(output, str) else f"class {page_name(output, 30)}"
 
 
-def _about(seen: fit_score.Observed, groups: Sequence[Any]) -> str:
-    """What the picture shows, also for those who do not see it."""
+def _picture_text(seen: fit_score.Observed, groups: Sequence[Any]) -> str:
+    """A sentence on the picture of observed against predicted: where the two are farthest apart."""
     if not groups:
         return ""
     bins = groups[0][1]
     apart = np.abs(bins.observed - bins.predicted)
     worst = int(apart.argmax())
     predicted, seen_there = float(bins.predicted[worst]), float(bins.observed[worst])
-    told = f"{number_text(predicted)} predicted, {number_text(seen_there)} observed on average"
+    text = f"{number_text(predicted)} predicted, {number_text(seen_there)} observed on average"
     if seen.classes:
-        told = f"{100 * predicted:.0f}\u00a0% predicted, {100 * seen_there:.0f}\u00a0% observed"
-    return f"Farthest apart, of {len(bins.at)} groups along the predictions: {told}."
+        text = f"{100 * predicted:.0f}\u00a0% predicted, {100 * seen_there:.0f}\u00a0% observed"
+    return f"Farthest apart, of {len(bins.at)} groups along the predictions: {text}."
 
 
-def far_from_curve(study: Study, one: Ranked, means: Means | None) -> str:
+def far_from_curve(study: Study, feature: RankedFeature, means: Means | None) -> str:
     """A sentence where observed means are far from a feature's average curve, with what accounts for it; else nothing."""
-    found = None if means is None else means.far_from_curve(one.output)
-    if found is None:
+    group = None if means is None else means.far_from_curve(feature.output)
+    if group is None:
         return ""
-    unit = study.naming.target_unit if one.effect.scale_label == "prediction" else ""
+    unit = study.naming.target_unit if feature.effect.scale_label == "prediction" else ""
     after = f"\u00a0{name_text(unit, 20)}" if unit else ""
 
     def text(value: float) -> str:
-        share = "probab" in one.effect.scale_label
+        share = "probab" in feature.effect.scale_label
         return f"{100 * value:.0f}\u00a0%" if share else number_text(value) + after
 
-    gap, followed = found.observed - found.average, found.predicted - found.average
-    said = f"Observed means are far from this curve ({found.point}): {text(found.observed)} observed, {text(found.average)} on the curve."
+    gap, followed = group.observed - group.average, group.predicted - group.average
+    sentence = f"Observed means are far from this curve ({group.point}): {text(group.observed)} observed, {text(group.average)} on the curve."
     if followed * gap > 0 and abs(followed) >= 0.5 * abs(gap):
-        return f"{said} Other features change along with this one: predictions for these rows average {text(found.predicted)}."
-    return f"{said} The model does not fit these rows: it predicts {text(found.predicted)} on average."
+        return f"{sentence} Other features change along with this one: predictions for these rows average {text(group.predicted)}."
+    return f"{sentence} The model does not fit these rows: it predicts {text(group.predicted)} on average."
 
 
 def shares(study: Study, made: Decisions, best: int) -> Shares | None:
-    """Of what the predictions' variance consists, per output; `best` is the output shown where there is no script."""
-    found = variance_shares(study, made)
-    if found is None:
+    """Shares of the predictions' variance (single features, pairs, the rest), per output; `best` is the output shown where there is no script."""
+    variance = variance_shares(study, made)
+    if variance is None:
         return None
     parts = []
-    for output, *own in zip(study.model.outputs, found.alone, found.pairs, found.rest):
-        alone, pairs, rest = _whole_percent([float(one) for one in own])
-        parts.append(Share(page_name(output), alone, pairs, rest, numbers(own, 4)))
+    for output, *parts_of in zip(study.model.outputs, variance.alone, variance.pairs, variance.rest):
+        alone, pairs, rest = _whole_percent([float(share) for share in parts_of])
+        parts.append(Share(page_name(output), alone, pairs, rest, numbers(parts_of, 4)))
     left_out = len(made) < len(study.model.columns)
-    return Shares(parts, best, _shares_note(found.n_pairs, found.rows, found.pair_rows, left_out))
+    return Shares(parts, best, _shares_note(variance.n_pairs, variance.rows, variance.pair_rows, left_out))
 
 
 def _whole_percent(shares: list[float]) -> list[int]:
@@ -186,13 +186,13 @@ def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str
     )
 
 
-def all_features(ranked: Sequence[Ranked], cards: int, parts: Sequence[Region] = ()) -> Panel:
+def all_features(ranked: Sequence[RankedFeature], cards: int, parts: Sequence[Region] = ()) -> Panel:
     """All features by strength and differences, and where regions lead."""
     removed = {part.feature: part.removed for part in parts}
     points = [
-        Point(one.text(60), _link(one.number, cards), own.strength, own.heterogeneity or 0.0, own.hidden, removed.get(one.number))
-        for one in ranked
-        for own in [one.reading]
+        Point(feature.text(60), _link(feature.number, cards), reading.strength, reading.heterogeneity or 0.0, reading.hidden, removed.get(feature.number))
+        for feature in ranked
+        for reading in [feature.reading]
     ]  # fmt: skip
     return plane(points)
 
@@ -202,9 +202,9 @@ def _link(number: int, cards: int) -> str:
     return f"#{'f' if number < cards else 'r'}{number}"
 
 
-def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) -> list[DataNote]:
-    """What is odd about columns, a sentence each, with links to those on the page."""
-    place = {one.name: one.number for one in ranked}
+def notes(study: Study, data: DataNotes, ranked: Sequence[RankedFeature], cards: int) -> list[DataNote]:
+    """Notes on odd columns (missing values, constants, copies), a sentence each, with links to those on the page."""
+    place = {feature.name: feature.number for feature in ranked}
 
     def note(title: str, what: str, columns: Sequence[tuple[Any, str]], rest: str) -> DataNote:
         named = [
@@ -213,22 +213,22 @@ def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) 
         ]  # fmt: skip
         return DataNote(title, what, named, max(0, len(columns) - NAMED), rest)
 
-    said = []
-    if found.perfect:
-        columns = [(name, _percent(min(told, 1.0))) for name, told in found.perfect]
+    lines = []
+    if data.perfect:
+        columns = [(name, _percent(min(part, 1.0))) for name, part in data.perfect]
         what = "the share of the target’s variance that the column explains alone"
         rest = f"{'Is it' if len(columns) == 1 else 'Are they'} known before what is predicted?"
-        said.append(note("Suspiciously perfect", what, columns, rest))
-    for same in found.copies[:NAMED]:
+        lines.append(note("Suspiciously perfect", what, columns, rest))
+    for same in data.copies[:NAMED]:
         rest = "The model may use any of them: their curves share one effect."
-        said.append(note("The same in every row", "", [(name, "") for name in same], rest))
-    if found.constant:
-        rest = f"Nothing can be said about {'it' if len(found.constant) == 1 else 'them'} from this data."
-        said.append(note("One value only", "", [(name, "") for name in found.constant], rest))
-    if found.missing:
-        columns = [(name, _percent(share)) for name, share in found.missing]
-        said.append(note("Missing values", "share of the rows", columns, ""))
-    return said
+        lines.append(note("The same in every row", "", [(name, "") for name in same], rest))
+    if data.constant:
+        rest = f"Nothing can be said about {'it' if len(data.constant) == 1 else 'them'} from this data."
+        lines.append(note("One value only", "", [(name, "") for name in data.constant], rest))
+    if data.missing:
+        columns = [(name, _percent(share)) for name, share in data.missing]
+        lines.append(note("Missing values", "share of the rows", columns, ""))
+    return lines
 
 
 def _percent(share: float) -> str:

@@ -58,28 +58,28 @@ def image(panel: Panel, kind: str) -> str:
     if panel.flip:
         high = max(high, PER_LEVEL * len(panel.x.ticks) + 0.9)
     with plt.rc_context(SETTINGS):
-        ax: Any = drawer.draw(Picture((_painted(panel),)), Options.of({"figsize": (wide, high)}))
+        ax: Any = drawer.draw(Picture((_with_colours(panel),)), Options.of({"figsize": (wide, high)}))
         if panel.look == "word":
             ax.set_axis_off()
         legend = ax.get_legend()
         if legend is not None and kind != "card":
             legend.remove()  # which the page has in words
-        kept = io.BytesIO()
-        ax.figure.savefig(kept, format="svg", metadata={"Date": None})
+        buffer = io.BytesIO()
+        ax.figure.savefig(buffer, format="svg", metadata={"Date": None})
         plt.close(ax.figure)
-    return f"data:image/svg+xml;base64,{base64.b64encode(kept.getvalue()).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
-def _painted(panel: Panel) -> Panel:
+def _with_colours(panel: Panel) -> Panel:
     """The panel with colours that matplotlib knows."""
 
     def of(mark: Any) -> Any:
-        own = {one.name: getattr(mark, one.name) for one in fields(mark)}
+        values = {field.name: getattr(mark, field.name) for field in fields(mark)}
         changes: dict[str, Any] = {}
-        if "colour" in own:
-            changes["colour"] = COLOURS.get(own["colour"], own["colour"])
-        if own.get("slots") is not None:
-            changes["slots"] = tuple(COLOURS.get(s, s) for s in own["slots"])
+        if "colour" in values:
+            changes["colour"] = COLOURS.get(values["colour"], values["colour"])
+        if values.get("slots") is not None:
+            changes["slots"] = tuple(COLOURS.get(s, s) for s in values["slots"])
         return replace(mark, **changes)
 
     return replace(panel, marks=tuple(map(of, panel.marks)))
@@ -88,12 +88,12 @@ def _painted(panel: Panel) -> Panel:
 # --- what the page holds, as panels ------------------------------------------------------------------
 
 
-def _interval(found: Interval, output: int, x: Float, known: NDArray[np.bool_], levels: bool) -> list[Mark]:
+def _interval(bounds: Interval, output: int, x: Float, known: NDArray[np.bool_], levels: bool) -> list[Mark]:
     """A learner's intervals: dashed for each point, dotted for the whole curve."""
-    low, high, band_low, band_high = (_array(end) for end in found.ends[output])
+    low, high, band_low, band_high = (_array(end) for end in bounds.ends[output])
     if levels:
-        return [Dots(x, np.full(len(x), np.nan), colour="accent", low=low, high=high, label=found.labels[0])]
-    each, whole = found.labels
+        return [Dots(x, np.full(len(x), np.nan), colour="accent", low=low, high=high, label=bounds.labels[0])]
+    each, whole = bounds.labels
     return [
         Line(x[known], end[known], colour="accent", label=label, dashed=dashed, width=0.7)
         for end, dashed, label in zip(
@@ -136,8 +136,8 @@ def card_panel(
     several = card.change is not None
     for number, group in enumerate(panel.groups if several or not small else []):
         look = {"colour": number, "label": groups[number] if groups else None}
-        own = (1.25, 0.0, faded) if several else (0.95, -BESIDE - 0.06 * number, None)
-        marks += _curve(x, _array(group.average[output]), known, levels, look, *own)
+        layout = (1.25, 0.0, faded) if several else (0.95, -BESIDE - 0.06 * number, None)
+        marks += _curve(x, _array(group.average[output]), known, levels, look, *layout)
     if not several:
         beside = bool(panel.groups) and not small  # groups, of which all rows stand back
         look = {"colour": "muted" if beside else "accent", "label": "all rows" if beside else None}
@@ -152,10 +152,10 @@ def _curve(
     """A curve with its missing point, or its levels, which groups stand beside."""
     if levels:
         return [Dots(x + aside, y, size=0.95 * width, **look)]
-    found: list[Mark] = [Line(x[known], y[known], width=width, faded=faded, **look)]
+    marks: list[Mark] = [Line(x[known], y[known], width=width, faded=faded, **look)]
     if not known.all():
-        found.append(Dots(x[~known], y[~known], colour=look["colour"], size=0.95 * width))
-    return found
+        marks.append(Dots(x[~known], y[~known], colour=look["colour"], size=0.95 * width))
+    return marks
 
 
 def _means(seen: MeansSeen, output: int, levels: bool, x: Float, missing: float | None) -> list[Mark]:
@@ -166,7 +166,7 @@ def _means(seen: MeansSeen, output: int, levels: bool, x: Float, missing: float 
     at = at[inside] + (0.28 if levels else 0.0)
     if seen.missing and missing is not None:
         at = np.append(at, missing)
-        gone = [_array(one)[output] for one in seen.missing]
+        gone = [_array(ends)[output] for ends in seen.missing]
         truth, predicted = np.append(truth, gone[0]), np.append(predicted, gone[1])
     if not len(at):
         return []
@@ -181,8 +181,8 @@ def region_panel(panel: RegionPanel, output: int, what: str) -> Panel:
     axis, x, known = _axis(panel)
     marks: list[Mark] = []
     curves: list[CurvePanel | Group] = [panel, *panel.groups]
-    for number, own in enumerate(curves):
-        y, levels = _array(own.average[output]) - _array(own.mean[output]), axis.kind == "category"
+    for number, curve in enumerate(curves):
+        y, levels = _array(curve.average[output]) - _array(curve.mean[output]), axis.kind == "category"
         look: dict[str, Any] = {"colour": number - 1} if number else {"colour": "muted"}
         if not number and not levels:
             look["dashed"] = 1
@@ -196,19 +196,19 @@ def surface_panel(pair: SurfacePanel, output: int, what: str) -> Panel:
     finite = z[np.isfinite(z)]
     scale = ColourScale(*((float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)), what)
     sides = [_edges(_array(pair.x)), _edges(_array(pair.y))]
-    axes = [Axis(own.label, own.kind, at[0], at[-1], tuple(own.ticks)) for own, at in zip(pair.axes, sides)]
+    axes = [Axis(a.label, a.kind, at[0], at[-1], tuple(a.ticks)) for a, at in zip(pair.axes, sides)]
     return Panel(axes[0], axes[1], (Field(sides[0], sides[1], z, scale),), scale=scale)
 
 
 def _axis(panel: CurvePanel) -> tuple[Axis, Float, Any]:
-    own, x = panel.axis, _array(panel.x)
-    if own.kind == "category":
-        axis = Axis(own.label, "category", -0.5, len(own.ticks) - 0.5, tuple(own.ticks))
+    given, x = panel.axis, _array(panel.x)
+    if given.kind == "category":
+        axis = Axis(given.label, "category", -0.5, len(given.ticks) - 0.5, tuple(given.ticks))
         return axis, x, np.ones(len(x), dtype=bool)
-    known = np.ones(len(x), dtype=bool) if own.missing is None else np.arange(len(x)) < len(x) - 1
+    known = np.ones(len(x), dtype=bool) if given.missing is None else np.arange(len(x)) < len(x) - 1
     low, high = float(np.nanmin(x[known])), float(np.nanmax(x[known]))
-    high = high if own.missing is None else own.missing
-    return Axis(own.label, own.kind, low, high, (), own.missing), x, known
+    high = high if given.missing is None else given.missing
+    return Axis(given.label, given.kind, low, high, (), given.missing), x, known
 
 
 def _framed(axis: Axis, what: str, marks: list[Mark]) -> Panel:
@@ -218,13 +218,13 @@ def _framed(axis: Axis, what: str, marks: list[Mark]) -> Panel:
     return Panel(named, Axis(what, low=low, high=high), tuple(marks), flip=flip)
 
 
-def _strip(found: Histogram | None, x: Float, known: Any) -> Strip | None:
-    if not found or not found.share:
+def _strip(histogram: Histogram | None, x: Float, known: Any) -> Strip | None:
+    if not histogram or not histogram.share:
         return None
-    share = _array(found.share)
-    if found.edges is None:
+    share = _array(histogram.share)
+    if histogram.edges is None:
         return Strip(x - 0.35, x + 0.35, share)
-    edges, low, high = _array(found.edges), x[known].min(), x[known].max()
+    edges, low, high = _array(histogram.edges), x[known].min(), x[known].max()
     shown = (edges[1:] > low) & (edges[:-1] < high)
     if not shown.any():
         return None

@@ -7,7 +7,7 @@ import numpy as np
 from icefield.core.portable_model import portable_model
 from icefield.core.study import Study
 from icefield.errors import InputError
-from icefield.report.card_data import Place, raw, texts
+from icefield.report.card_data import FeatureAxis, raw, texts
 from icefield.report.view_model import LiveFeature, LiveRow, LiveStart, LiveWords
 from icefield.statistics.every_effect import every_effect
 from icefield.wording.labels import predicted_text
@@ -17,17 +17,17 @@ MOST_FEATURES = 60
 
 
 def live_row(study: Study) -> LiveRow:
-    """What the page needs to evaluate the model itself; an error, with the reason, for models that are not read as trees."""
+    """The model as arrays, with rows and grids, for the page to evaluate; an error, with the reason, where it is not read as trees."""
     model = portable_model(study)
     effects = every_effect(study, None)
     if len(effects) > MOST_FEATURES:
-        told = f"A live row shows at most {MOST_FEATURES} features, this model has {len(effects)}."
-        raise InputError.saying(told, "use ex.serve()")
+        problem = f"A live row shows at most {MOST_FEATURES} features, this model has {len(effects)}."
+        raise InputError.saying(problem, "use ex.serve()")
     features = []
     for name, effect in effects.items():
-        place, values, said = Place(effect), effect.grid[0], page_name(study.naming.name(name))
+        place, values, title = FeatureAxis(effect), effect.grid[0], page_name(study.naming.name(name))
         places = place.axis(), place(values), raw(values), texts(effect, values)
-        features.append(LiveFeature(str(name), said, *places, bool(effect.ordered[0])))
+        features.append(LiveFeature(str(name), title, *places, bool(effect.ordered[0])))
     for rule in model["encode"]:
         rule["name"] = str(rule["name"])
         if rule["kind"] == "level":
@@ -42,12 +42,12 @@ def _words(study: Study, output: int) -> LiveWords:
     of = output if len(model.outputs) > 1 else None
     unit = f" {naming.target_unit}" if naming.target_unit else ""
     what = predicted_text(naming, model.scale_label, model.outputs, of)
-    said = f"{{value}}{unit}, {what.replace('{', '(').replace('}', ')')}"
+    text = f"{{value}}{unit}, {what.replace('{', '(').replace('}', ')')}"
     return LiveWords(
         name_text(str(model.outputs[output]), 60),
-        f"{said} of this row as it is",
-        f"{said}, {{difference}}{unit} more than {{before}}{unit} of the row as it is",
-        f"{said}, {{difference}}{unit} less than {{before}}{unit} of the row as it is",
+        f"{text} of this row as it is",
+        f"{text}, {{difference}}{unit} more than {{before}}{unit} of the row as it is",
+        f"{text}, {{difference}}{unit} less than {{before}}{unit} of the row as it is",
     )
 
 
@@ -55,8 +55,8 @@ def _rows(study: Study) -> list[LiveStart]:
     """Rows at quantiles of the predictions, as their values; the one in the middle comes first."""
     predicted = study.predictions()[:, 0]
     order = np.argsort(predicted, kind="stable")
-    found = []
-    for share, said in (
+    starts = []
+    for share, level in (
         (0.5, "typical"),
         (0.05, "very low"),
         (0.25, "low"),
@@ -64,7 +64,7 @@ def _rows(study: Study) -> list[LiveStart]:
         (0.95, "very high"),
     ):
         at = int(order[min(len(order) - 1, int(share * len(order)))])
-        one = study.sample.table.take(np.array([at]))
-        values = {str(name): raw(one.column(name).shown())[0] for name in study.model.columns}
-        found.append(LiveStart(f"{said} prediction", values, float(predicted[at])))
-    return found
+        row = study.sample.table.take(np.array([at]))
+        values = {str(name): raw(row.column(name).shown())[0] for name in study.model.columns}
+        starts.append(LiveStart(f"{level} prediction", values, float(predicted[at])))
+    return starts

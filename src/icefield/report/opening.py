@@ -28,7 +28,7 @@ def facts(study: Study, effect: Effect, seconds: float, data_name: str | None = 
     """Model, data, computation and time, for the top of the page."""
     what = _scale_text(study)
     computed = f"{how(study)}, {_over(study, effect)}" + ("" if what == "prediction" else f"; {what}")
-    return _listed(
+    return _facts(
         ("Model", model_text(study)),
         ("Data", data_text(study, data_name)),
         ("Computed", computed),
@@ -54,12 +54,12 @@ def details(
         baseline += "" if spread is None else f", give or take {number_text(spread[0])}"
     share = "every row" if curves == study.sample.table.n_rows else f"{counted(curves)} rows"
     by = groups and f"by {page_name(study.naming.name(groups.name))}: {len(groups.labels)} groups"
-    return _listed(
+    return _facts(
         ("Model", model_text(study)),
         ("Explained", f"{_scale_text(study)}{baseline}"),
         ("Data", data_text(study, data_name)),
         ("Computed", f"{how(study)}, {_over(study, effect)}"),
-        ("Engine", f"{plan.engine.name}: {_inside(study.why(plan))}"),
+        ("Engine", f"{plan.engine.name}: {_mid_sentence(study.why(plan))}"),
         ("Values", released),
         ("Spread", f"Bands and differences between rows come from the curves of {share}" if curves else ""),
         ("ALE", "" if ale_rows is None else f"from a seeded sample of {counted(ale_rows)} rows"),
@@ -76,8 +76,8 @@ def rows_used(crossed: Interactions) -> str:
     return "; ".join(note.split(";")[0].split(":")[0] for note in crossed.notes)
 
 
-def _listed(*found: tuple[str, str]) -> list[Fact]:
-    return [Fact(term, text) for term, text in found if text]
+def _facts(*terms: tuple[str, str]) -> list[Fact]:
+    return [Fact(term, text) for term, text in terms if text]
 
 
 def today() -> str:
@@ -105,8 +105,8 @@ def _scale_text(study: Study) -> str:
 
 def how(study: Study) -> str:
     """How the page was computed: from the trees, or by calling the model."""
-    asked = study.plan.engine.costs_predictions
-    return "by asking the model itself" if asked else "exactly, from the model’s trees"
+    costly = study.plan.engine.costs_predictions
+    return "by asking the model itself" if costly else "exactly, from the model’s trees"
 
 
 def _over(study: Study, effect: Effect) -> str:
@@ -122,10 +122,10 @@ def made_text(seconds: float) -> str:
     return f"in {seconds_text(seconds)} with icefield {__version__}"
 
 
-def _inside(text: str) -> str:
+def _mid_sentence(text: str) -> str:
     """A text for the middle of a sentence."""
-    found = page_sentence(text)
-    return found[:1].lower() + found[1:] if found[:2].isalpha() and not found[:2].isupper() else found
+    text = page_sentence(text)
+    return text[:1].lower() + text[1:] if text[:2].isalpha() and not text[:2].isupper() else text
 
 
 def hashes_text(study: Study) -> str:

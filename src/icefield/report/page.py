@@ -49,7 +49,7 @@ def page_html(report: ReportPage, *, static: bool = False) -> str:
     return environment.get_template("template.html").render(
         report=report,
         static=static,
-        policy=_policy([one for one in (script, live_script) if one]),
+        policy=_policy([text for text in (script, live_script) if text]),
         live_script=Markup(live_script),
         style=Markup((HERE / "report.css").read_text(encoding="utf-8")),
         script=Markup(script),
@@ -84,7 +84,7 @@ def breakable(text: str) -> Markup:
 
 
 def _policy(scripts: list[str]) -> str:
-    allowed = " ".join(f"'{_hash(one)}'" for one in scripts) or "'none'"
+    allowed = " ".join(f"'{_hash(script)}'" for script in scripts) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"

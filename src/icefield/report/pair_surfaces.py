@@ -23,8 +23,8 @@ class Surfaces:
     """The strongest pairs among the features with cards, which come in the order of these; `crossed` is what was looked at."""
 
     def __init__(self, study: Study, cards: Sequence[Decision], crossed: Interactions | None) -> None:
-        self._place = {one.feature: place for place, one in enumerate(cards)}
-        asked = {one.feature: one.asked for one in cards}
+        self._place = {card.feature: place for place, card in enumerate(cards)}
+        named = {card.feature: card.asked for card in cards}
         effect = cards[0].effect
         outputs = list(effect.outputs)
         units = {o: output_unit(effect, i) for i, o in enumerate(outputs)}
@@ -36,7 +36,7 @@ class Surfaces:
             size = strength / units[output]
             every = self._every.setdefault(names, [(0.0, 0.0)] * len(outputs))
             every[outputs.index(output)] = (size, h)
-            if all(name in asked for name in names) and size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
+            if all(name in named for name in names) and size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
                 best[names] = (size, h)
         refused = set() if crossed is None else crossed.unsupported
         self._strongest = sorted(best.items(), key=lambda item: (item[0] in refused, -item[1][0]))[:SURFACES]
@@ -44,19 +44,19 @@ class Surfaces:
         self.singles: Request | None = None  # every feature's own curve on the grid that it has in its pairs
         if self._strongest:
             rows = study.chosen(None, when_costly=CROSSED_ROWS).positions
-            sets = [tuple(asked[name] for name in names) for names, _ in self._strongest]
+            sets = [tuple(named[name] for name in names) for names, _ in self._strongest]
             self._effects = compute_effects(study, Request(sets=sets, rows=rows))
             # A feature has the same grid in all its pairs, and its own curve there is asked for once.
-            grids = {name: grid for one in self._effects for name, grid in zip(one.features, one.grid)}
-            alone = [(asked[name],) for name in grids]
+            grids = {name: grid for pair in self._effects for name, grid in zip(pair.features, pair.grid)}
+            alone = [(named[name],) for name in grids]
             self.singles = Request(sets=alone, grid=grids, rows=rows, spread=False)
 
     def panels(self, alone: Sequence[Effect], least: int = 0) -> list[SurfacePanel]:
         """The surfaces as the page draws them; `alone` are the answers to `singles`, cells of fewer than `least` rows count as empty."""
         single = {effect.features[0]: effect for effect in alone}
-        found = []
+        panels = []
         for (names, _), effect in zip(self._strongest, self._effects):
-            own = single[effect.features[0]], single[effect.features[1]]
+            singles = single[effect.features[0]], single[effect.features[1]]
             places = [self._place[name] for name in names]
-            found.append(surface_panel(effect, own, self._every[names], places, least))
-        return found
+            panels.append(surface_panel(effect, singles, self._every[names], places, least))
+        return panels

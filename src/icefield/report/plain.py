@@ -42,7 +42,7 @@ def weighted_bands(
     if weights is None or (len(weights) and (weights == weights[0]).all() and weights[0] > 0):
         return np.moveaxis(np.quantile(curves, probabilities, axis=1, method="inverted_cdf"), 0, 1)
     # numpy's weights are sums to one along the axis; zero weights are rows that are not there.
-    kept = weights > 0
-    own = np.broadcast_to(weights[kept][None, :, None], curves[:, kept].shape)
-    found = np.quantile(curves[:, kept], probabilities, axis=1, method="inverted_cdf", weights=own)
-    return np.moveaxis(found, 0, 1)
+    used = weights > 0
+    row_weights = np.broadcast_to(weights[used][None, :, None], curves[:, used].shape)
+    bands = np.quantile(curves[:, used], probabilities, axis=1, method="inverted_cdf", weights=row_weights)
+    return np.moveaxis(bands, 0, 1)

@@ -20,7 +20,7 @@ from icefield.report.view_model import FeaturePanel, InModel
 from icefield.sampling import BAND_CURVES, STEP_ROWS
 from icefield.statistics.ale import ales
 from icefield.statistics.decision import Decision
-from icefield.statistics.ice_sample import Curved, CurvedEffects, curves_come_apart
+from icefield.statistics.ice_sample import IceEffects, IceRequest, curves_come_apart
 from icefield.statistics.ice_statistics import output_unit
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
@@ -34,7 +34,7 @@ CURVES_SHARE = 0.5  # of the memory budget that curves may take at once, where t
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class RankedFeature:
     """A feature at its place: its decision, the effect that is drawn, its ALE where it has one, and what its card holds.
 
     A feature without a card has the effect that its decision was read from, and nothing else.
@@ -62,7 +62,7 @@ class Ranked:
 
     @property
     def reading(self) -> Reading:
-        """Of the output it moves most."""
+        """The reading of the output it moves most."""
         return self.decision.reading
 
     @property
@@ -72,14 +72,14 @@ class Ranked:
 
     @property
     def caution(self) -> str:
-        """What to keep in mind, for a reader who does not know the terms."""
+        """A caution on how far to trust its curve, in plain words; empty where there is none."""
         return plain_cautions(self.reading, self.effect.support)
 
     @property
     def partner(self) -> str | None:
         """What the feature it interacts with most is called."""
-        found = self.decision.partner
-        return None if found is None else page_name(self.effect.naming.name(found[0]))
+        partner = self.decision.partner
+        return None if partner is None else page_name(self.effect.naming.name(partner[0]))
 
     @property
     def reach(self) -> float:
@@ -114,26 +114,26 @@ class Cards:
         at_once = max(1, int(CURVES_SHARE * study.resources.memory / size))
         # Where curves come after the averages, these are of all features at once.
         self._at_once = len(made) if curves_come_apart(study) else at_once
-        self._first = self._asked(0, () if singles is None else (singles,))
-        self.singles = [effect for one in self._first.beside for effect in one]
+        self._first = self._effects(0, () if singles is None else (singles,))
+        self.singles = [effect for effects in self._first.beside for effect in effects]
 
-    def _asked(self, first: int, beside: Sequence[Request] = ()) -> CurvedEffects:
-        asked = [one.asked for one in self._made[first : first + self._at_once]]
-        return CurvedEffects(self._study, asked, Curved(kept=BAND_CURVES), rows=self._rows, beside=beside)
+    def _effects(self, first: int, beside: Sequence[Request] = ()) -> IceEffects:
+        names = [decision.asked for decision in self._made[first : first + self._at_once]]
+        return IceEffects(self._study, names, IceRequest(kept=BAND_CURVES), rows=self._rows, beside=beside)
 
-    def __iter__(self) -> Iterator[Ranked]:
+    def __iter__(self) -> Iterator[RankedFeature]:
         study, around = self._study, surroundings(self._study)
-        local = _ales(study, [one.asked for one in self._made], self._edges)
+        local = _ales(study, [decision.asked for decision in self._made], self._edges)
         for first in range(0, len(self._made), self._at_once):
-            found = self._asked(first) if first else self._first
-            for place, effect in enumerate(found.each(0), start=first):
+            batch = self._effects(first) if first else self._first
+            for place, effect in enumerate(batch.each(0), start=first):
                 decision = self._made[place]
-                effect = _supported(study, decision.asked, effect, around)
-                yield Ranked(place, decision, effect, *local[place])
+                effect = _with_support(study, decision.asked, effect, around)
+                yield RankedFeature(place, decision, effect, *local[place])
 
 
 def in_model(decision: Decision, rank: int) -> InModel:
-    """What a model makes of a feature; where outputs differ, of the one that it moves most."""
+    """A feature's rank, sizes and shape in one model; where outputs differ, of the one that it moves most."""
     reading = decision.reading
     shape = shape_words(reading) + (f" ({page_name(reading.output, 30)})" if reading.several else "")
     sizes = decision.movement, reading.strength, reading.heterogeneity or 0.0
@@ -141,23 +141,23 @@ def in_model(decision: Decision, rank: int) -> InModel:
     return InModel(rank, movement, strength, differ, bool(reading.hidden), page_sentence(shape))
 
 
-def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -> Effect:
-    support = support_of(study, study.resolve([asked]), effect.grid, effect.weight, around)
+def _with_support(study: Study, name: Any, effect: Effect, around: Surroundings) -> Effect:
+    support = support_of(study, study.resolve([name]), effect.grid, effect.weight, around)
     if support.doubtful:
-        support = replace(support, disagreement=pd_ale_disagreement(study, effect, asked))
+        support = replace(support, disagreement=pd_ale_disagreement(study, effect, name))
     return replace(effect, backing=replace(effect.backing, support=support))
 
 
 def _ales(
-    study: Study, asked: Sequence[Any], edges: Callable[[Any], Any] | None
+    study: Study, names: Sequence[Any], edges: Callable[[Any], Any] | None
 ) -> list[tuple[Effect | None, str]]:
-    """Each one's ALE, or why there is none: a constant column or a one-hot group has none."""
-    if not asked:
+    """Each feature's ALE, or why there is none: a constant column or a one-hot group has none."""
+    if not names:
         return []
-    expect_disagreements(study, asked)
-    each = [(asked, None)] if edges is None else [([one], edges(one)) for one in asked]
-    found = [one for some, bins in each for one in ales(study, some, bins=bins, rows=ale_rows(study))]
-    return [(one, "") if isinstance(one, Effect) else (None, page_sentence(str(one))) for one in found]
+    expect_disagreements(study, names)
+    each = [(names, None)] if edges is None else [([name], edges(name)) for name in names]
+    results = [ale for some, bins in each for ale in ales(study, some, bins=bins, rows=ale_rows(study))]
+    return [(ale, "") if isinstance(ale, Effect) else (None, page_sentence(str(ale))) for ale in results]
 
 
 def ale_rows(study: Study) -> int | None:

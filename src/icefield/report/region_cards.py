@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from icefield.core.study import Study
 from icefield.report.card_data import regions_panel
 from icefield.report.plain import PRINTED, numbers
-from icefield.report.ranked import Ranked
+from icefield.report.ranked import RankedFeature
 from icefield.report.view_model import LedgerLine, Region, Rule
 from icefield.statistics.reading import Reading, read_effect
 from icefield.statistics.region_ledger import explained, ledger
@@ -20,40 +20,40 @@ from icefield.wording.values import number_text, range_decimals
 REGIONS = 6
 
 
-def region_cards(study: Study, ranked: Sequence[Ranked]) -> list[Region]:
+def region_cards(study: Study, ranked: Sequence[RankedFeature]) -> list[Region]:
     """For the features about which rows disagree most, the rules that split them into parts that agree."""
-    differing = [one for one in ranked if one.reading.curves_differ]
-    differing = sorted(differing, key=lambda one: -(one.reading.heterogeneity or 0.0))[:REGIONS]
-    found = [(one, regions(study, one.asked)) for one in differing]
-    return [_card(study, one, parts) for one, parts in found if len(parts) > 1]
+    differing = [feature for feature in ranked if feature.reading.curves_differ]
+    differing = sorted(differing, key=lambda feature: -(feature.reading.heterogeneity or 0.0))[:REGIONS]
+    split = [(feature, regions(study, feature.asked)) for feature in differing]
+    return [_card(study, feature, parts) for feature, parts in split if len(parts) > 1]
 
 
-def _card(study: Study, one: Ranked, found: Regions) -> Region:
-    output = one.output
-    own = {rule: read_effect(effect).each[output] for rule, effect in found.effect.groups.items()}
-    signed = runs_one_way([*own.values()])
-    sizes = size_texts([*own.values()], signed)
-    what = subject_text(found.effect, output)
+def _card(study: Study, feature: RankedFeature, parts: Regions) -> Region:
+    output = feature.output
+    readings = {rule: read_effect(effect).each[output] for rule, effect in parts.effect.groups.items()}
+    signed = runs_one_way([*readings.values()])
+    sizes = size_texts([*readings.values()], signed)
+    what = subject_text(parts.effect, output)
     rules = [
         Rule(page_name(rule, 200), numbers(share, PRINTED), size,
              page_sentence(plain_words(reading, what).removesuffix(".")))
-        for (rule, reading), size, share in zip(own.items(), sizes, found["share"])
+        for (rule, reading), size, share in zip(readings.items(), sizes, parts["share"])
     ]  # fmt: skip
-    cuts, moved = ledger(study, found), (one.reading.strength, one.reading.heterogeneity or 0.0)
-    unit = one.effect.naming.target_unit if one.effect.scale_label == "prediction" else ""
+    cuts, moved = ledger(study, parts), (feature.reading.strength, feature.reading.heterogeneity or 0.0)
+    unit = feature.effect.naming.target_unit if feature.effect.scale_label == "prediction" else ""
     return Region(
-        feature=one.number,
-        name=one.text(),
+        feature=feature.number,
+        name=feature.text(),
         output=output,
-        removed=numbers(found.removed, PRINTED),
+        removed=numbers(parts.removed, PRINTED),
         sizes=", ".join(sizes) + (f" {name_text(unit, 20)}" if unit else ""),  # "+6, +24, +41 min"
         signed=signed,
         rules=rules,
         ledger=[
             LedgerLine(page_name(cut.words, 200), numbers(cut.removed, PRINTED), cut.why_not) for cut in cuts
         ],
-        explained=numbers([explained(*moved, removed) for removed in (0.0, found.removed)], PRINTED),
-        panel=regions_panel(found.effect),
+        explained=numbers([explained(*moved, removed) for removed in (0.0, parts.removed)], PRINTED),
+        panel=regions_panel(parts.effect),
     )
 
 

@@ -36,7 +36,7 @@ from icefield.data.groups import Groups
 from icefield.data.naming import Naming
 from icefield.effect import Effect
 from icefield.errors import InputError
-from icefield.report.ranked import Ranked
+from icefield.report.ranked import RankedFeature
 from icefield.sampling import CURVE_ROWS
 from icefield.statistics.support import support_of
 from icefield.typing import Float
@@ -59,45 +59,45 @@ class Release:
         self.least, self._statistics = least, rows.statistics
         self._unnamed: list[str] = []
 
-    def features(self, asked: Sequence[Any]) -> list[Any]:
-        """Those of which at least one value may be named."""
-        found = [one for one in asked if self._statistics.can_show(self.study.feature(one))]
-        self._unnamed = [str(one) for one in asked if one not in found]
-        if not found:
-            told = "leaves no feature: none has a value that so many rows have"
-            raise InputError.about("release", told, self.least, f"write release={max(2, self.least // 10)}")
-        return found
+    def features(self, names: Sequence[Any]) -> list[Any]:
+        """The features of which at least one value may be named; an error where there are none."""
+        shown = [name for name in names if self._statistics.can_show(self.study.feature(name))]
+        self._unnamed = [str(name) for name in names if name not in shown]
+        if not shown:
+            reason = "leaves no feature: none has a value that so many rows have"
+            raise InputError.about("release", reason, self.least, f"write release={max(2, self.least // 10)}")
+        return shown
 
-    def edges(self, asked: Any) -> Any:
-        """Where an ALE is cut; None for levels and where there are too few values."""
-        feature = self.study.feature(asked)
+    def edges(self, name: Any) -> Any:
+        """Edges of the bins of a feature's ALE; None for levels and where there are too few values."""
+        feature = self.study.feature(name)
         if feature.kind not in ORDERED_KINDS:
             return None
-        found = self._statistics.points(feature, BINS + 1)
-        return found if len(found) > 1 else None
+        edges = self._statistics.points(feature, BINS + 1)
+        return edges if len(edges) > 1 else None
 
-    def joined(self, one: Ranked, rows: Any) -> Ranked:
+    def with_rare_levels(self, ranked: RankedFeature, rows: Any) -> RankedFeature:
         """A feature of levels with those of few rows as one more point: the average over them, each as often as it occurs."""
-        effect, feature = one.effect, self.study.feature(one.asked)
+        effect, feature = ranked.effect, self.study.feature(ranked.asked)
         rare = self._statistics.rare_levels(feature)
         if rare is None or len(rare) > JOINED or effect.interval is not None:
-            return one
-        chosen, kept = self.study.chosen(rows, when_costly=CURVE_ROWS), None
+            return ranked
+        chosen, places = self.study.chosen(rows, when_costly=CURVE_ROWS), None
         if effect.rows is not None:
             place = np.arange(self.study.sample.n_rows) if chosen.positions is None else chosen.positions
-            kept = np.argsort(place, kind="stable")[np.searchsorted(np.sort(place), effect.rows)]
-        (own,) = compute_effects(
+            places = np.argsort(place, kind="stable")[np.searchsorted(np.sort(place), effect.rows)]
+        (new,) = compute_effects(
             self.study,
-            Request(sets=[(one.asked,)], kind="ice", grid={feature.label: rare}, rows=chosen.positions,
-                    sampled_from=chosen.sampled_from, kept=kept, kept_weights=effect.row_weights),
+            Request(sets=[(ranked.asked,)], kind="ice", grid={feature.label: rare}, rows=chosen.positions,
+                    sampled_from=chosen.sampled_from, kept=places, kept_weights=effect.row_weights),
         )  # fmt: skip
-        support = None if effect.support is None else support_of(self.study, (feature,), own.grid, own.weight)
-        own = replace(own, backing=replace(own.backing, support=support))
-        return replace(one, effect=_with_joined(effect, own, f"{counted(len(rare))} other levels"))
+        support = None if effect.support is None else support_of(self.study, (feature,), new.grid, new.weight)
+        new = replace(new, backing=replace(new.backing, support=support))
+        return replace(ranked, effect=_with_rare_level(effect, new, f"{counted(len(rare))} other levels"))
 
     @property
-    def said(self) -> str:
-        """What the page says of itself."""
+    def note(self) -> str:
+        """The page's note on how values were coarsened for release."""
         unnamed = page_name(", ".join(self._unnamed))
         columns = f" and columns without any such value ({unnamed})" if self._unnamed else ""
         return (
@@ -106,20 +106,20 @@ class Release:
         )
 
 
-def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = None) -> Effect:
+def _with_rare_level(effect: Effect, rare: Effect, name: str, share: Float | None = None) -> Effect:
     """An effect with one more level, which stands for those of `rare`."""
     weight = np.asarray(rare.weight)
     share = weight / weight.sum() if share is None else share
     at = len(effect.grid[0]) - int(effect.missing_last[0])
 
-    def put(own: Float | None, more: Float | None) -> Float | None:
-        return None if own is None or more is None else np.insert(own, at, more @ share, axis=-1)
+    def put(values: Float | None, more: Float | None) -> Float | None:
+        return None if values is None or more is None else np.insert(values, at, more @ share, axis=-1)
 
     grid = effect.grid[0].tolist()
-    support, others = effect.support, rare.support
-    if support is not None and others is not None:
-        low = np.insert(support.low, at, bool(others.low.all()))
-        support = replace(support, share=np.insert(support.share, at, others.share @ share), low=low)
+    support, rare_support = effect.support, rare.support
+    if support is not None and rare_support is not None:
+        low = np.insert(support.low, at, bool(rare_support.low.all()))
+        support = replace(support, share=np.insert(support.share, at, rare_support.share @ share), low=low)
     kept = effect.kept
     if kept is not None:
         kept = replace(kept, individual=put(kept.individual, rare.individual))
@@ -132,7 +132,7 @@ def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = 
                        centered_std=put(effect.centered_std, rare.centered_std)),
         backing=replace(effect.backing, support=support, weight=np.insert(np.asarray(effect.weight), at, weight.sum())),
         kept=kept,
-        groups={label: _with_joined(own, rare.groups[label], name, share) for label, own in effect.groups.items()},
+        groups={label: _with_rare_level(group, rare.groups[label], name, share) for label, group in effect.groups.items()},
     )  # fmt: skip
 
 
@@ -147,12 +147,12 @@ class ReleasedStatistics:
         self._points: dict[Any, NDArray[Any]] = {}
 
     @property
-    def _own(self) -> ColumnStatistics:
+    def _exact(self) -> ColumnStatistics:
         return self._rows.statistics
 
-    column: Any = property(attrgetter("_own.column"))
-    values: Any = property(attrgetter("_own.values"))
-    point_weights: Any = property(attrgetter("_own.point_weights"))
+    column: Any = property(attrgetter("_exact.column"))
+    values: Any = property(attrgetter("_exact.values"))
+    point_weights: Any = property(attrgetter("_exact.point_weights"))
 
     def can_show(self, feature: Feature) -> bool:
         """Whether any value may be named."""
@@ -187,7 +187,7 @@ class ReleasedStatistics:
         steps: Mapping[Any, Steps] | None = None,
     ) -> tuple[tuple[NDArray[Any], ...], str]:
         """Values that may be named; those that were given stay."""
-        found = []
+        grids = []
         for feature, wanted in zip(features, specifications(asked, [f.label for f in features])):
             plan = planned(wanted, len(features))
             if isinstance(plan, Grid):
@@ -200,13 +200,13 @@ class ReleasedStatistics:
                 if plan.missing == "show" and missing >= self._least:
                     points = with_missing_last(points)
             else:
-                ((points,), _) = self._own.grids((feature,), {feature.label: wanted}, thresholds)
-            found.append(points)
-        return tuple(found), ""
+                ((points,), _) = self._exact.grids((feature,), {feature.label: wanted}, thresholds)
+            grids.append(points)
+        return tuple(grids), ""
 
     def needs_pass(self, features: Sequence[Feature], asked: Any, groups: Groups | None) -> bool:
         given = {feature.label: np.zeros(0) for feature in features}  # values, as far as they are concerned
-        return self._own.needs_pass(features, given, groups)
+        return self._exact.needs_pass(features, given, groups)
 
     def distribution(self, features: Sequence[Feature]) -> Distribution:
         """Histograms between points that may be named, without bins of few rows, and no single value."""
@@ -224,9 +224,9 @@ class ReleasedStatistics:
         edges = self.points(feature, BINS + 1)
         if len(edges) < 2:
             return Marginal(feature.label, feature.kind, total, missing, np.zeros(0))
-        known, own = _known(values)
+        known, known_weights = _known(values)
         bins = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, len(edges) - 2)
-        inside = np.bincount(bins, own, minlength=len(edges) - 1)
+        inside = np.bincount(bins, known_weights, minlength=len(edges) - 1)
         counts = np.where(inside >= least, inside, 0.0)
         ends = edges[[0, -1]]
         return Marginal(feature.label, feature.kind, total, missing, counts, edges=edges, deciles=ends)
@@ -261,12 +261,12 @@ def rounded_points(values: ColumnValues, least: int, most: int, held_only: bool 
         return codes[np.bincount(place, weights) >= least]
     parts = max(0, min(most - 1, int(total // least) - 2))
     share = least / total if parts else 0.5
-    found = np.unique(weighted_quantiles(known, np.linspace(share, 1.0 - share, parts + 1), weights))
+    quantiles = np.unique(weighted_quantiles(known, np.linspace(share, 1.0 - share, parts + 1), weights))
     order = np.argsort(known, kind="stable")
     until = np.insert(np.cumsum(weights[order]), 0, 0.0)
-    ends = [np.searchsorted(known[order], found, side=side) for side in ("left", "right")]
+    ends = [np.searchsorted(known[order], quantiles, side=side) for side in ("left", "right")]
     held = until[ends[1]] - until[ends[0]] >= least
-    at = found.astype(np.int64 if values.column.kind in TIME_KINDS else known.dtype)
+    at = quantiles.astype(np.int64 if values.column.kind in TIME_KINDS else known.dtype)
     gaps = np.diff(at.astype(np.float64))
     around = np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))
     around[~np.isfinite(around)] = np.abs(at.astype(np.float64))[~np.isfinite(around)] / 2  # a single point
@@ -282,7 +282,7 @@ def rounded_points(values: ColumnValues, least: int, most: int, held_only: bool 
     # Inwards at the ends: what lies beyond them is few rows'.
     rounded = np.where(rounded < at[0], rounded + steps, rounded)
     rounded = np.where(rounded > at[-1], rounded - steps, rounded)
-    return np.unique(np.where(held, at, rounded.astype(at.dtype)).astype(found.dtype))
+    return np.unique(np.where(held, at, rounded.astype(at.dtype)).astype(quantiles.dtype))
 
 
 def rounded_means(means: Float, column: Column) -> Float:
@@ -297,13 +297,13 @@ def rounded_means(means: Float, column: Column) -> Float:
 
 
 def rounding_step(gap: float, column: Column) -> float:
-    """What to round a column's values to that lie so far apart, in the column's own unit."""
+    """The step to which values that lie `gap` apart are rounded, in the column's unit."""
     if column.kind in TIME_KINDS:
-        own, _ = np.datetime_data(column.values.dtype)
-        unit = float(np.array(1, "m8[s]") / np.array(1, f"m8[{own}]"))
+        precision, _ = np.datetime_data(column.values.dtype)
+        unit = float(np.array(1, "m8[s]") / np.array(1, f"m8[{precision}]"))
         if gap >= DAY * unit:
             return DAY * unit * _nice(gap / (DAY * unit))
-        known = [one for one in SECONDS if one * unit <= gap]
+        known = [seconds for seconds in SECONDS if seconds * unit <= gap]
         if known:
             return float(known[-1] * unit)
     return _nice(gap)
@@ -314,7 +314,7 @@ def _nice(size: float) -> float:
     if not size > 0:
         return 1.0
     power = 10.0 ** np.floor(np.log10(size))
-    return float(power * max(one for one in (1, 2, 5) if one * power <= size * (1 + 1e-12)))
+    return float(power * max(factor for factor in (1, 2, 5) if factor * power <= size * (1 + 1e-12)))
 
 
 class ReleasedRows(Rows):
@@ -352,17 +352,17 @@ class ReleasedRows(Rows):
 
 
 class _Pending(PendingStatistics):
-    """The rows' own statistics on their way; what is said of them is fit for release."""
+    """Statistics that are still being computed, of which only what is fit for release is given."""
 
-    def __init__(self, own: PendingStatistics, statistics: ReleasedStatistics) -> None:
-        self._own, self._statistics = own, statistics
+    def __init__(self, pending: PendingStatistics, statistics: ReleasedStatistics) -> None:
+        self._pending, self._statistics = pending, statistics
 
     def __enter__(self) -> PendingStatistics:
-        self._own.__enter__()
+        self._pending.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._own.__exit__(*error)
+        self._pending.__exit__(*error)
 
     def result(self, also: Sequence[Accumulator] = ()) -> tuple[ColumnStatistics, bool]:
-        return self._statistics, self._own.result(also)[1]
+        return self._statistics, self._pending.result(also)[1]

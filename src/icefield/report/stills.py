@@ -45,7 +45,7 @@ def plane(points: Sequence[Point]) -> Panel:
     x, y, removed = np.array(
         [(p.strength, p.differences, np.nan if p.removed is None else p.removed) for p in points]
     ).T
-    told = tuple(
+    descriptions = tuple(
         f"{p.name}: strength {p.strength:.2f}, disagreement {p.differences:.2f}{', hidden' if p.hidden else ''}"
         for p in points
     )
@@ -56,7 +56,7 @@ def plane(points: Sequence[Point]) -> Panel:
     named = Named(
         x, y, to_x=to_x, to_y=to_y,
         texts=tuple(p.name for p in points),
-        told=told,
+        told=descriptions,
         links=tuple(p.link for p in points),
         slots=tuple("second" if p.hidden else "accent" for p in points),
     )  # fmt: skip
@@ -101,7 +101,7 @@ def small_curve(
     output: int,
     least: float = 0.0,
     band: tuple[Float, Float] | None = None,
-    others: Sequence[Float] = (),
+    behind: Sequence[Float] = (),
 ) -> Panel:
     """An average with its lowest and highest value as numbers; levels are points, in the order shown.
 
@@ -110,13 +110,13 @@ def small_curve(
     effect, output : whose average
     least : range of predictions that fills the height at least, so that a weak effect looks weak
     band : low and high ends of what rows do around it, at the points shown
-    others : further averages of the same grid, drawn behind
+    behind : further averages of the same grid, drawn behind
     """
     shown, x = _known_points(effect)
-    curves = [effect.average[output][shown], *(one[shown] for one in others)]
+    curves = [effect.average[output][shown], *(curve[shown] for curve in behind)]
     around = [] if band is None else [end[: len(shown)] for end in band]
-    known = np.concatenate([one[np.isfinite(one)] for one in (*curves, *around)])
-    own = curves[0][np.isfinite(curves[0])]
+    known = np.concatenate([curve[np.isfinite(curve)] for curve in (*curves, *around)])
+    finite = curves[0][np.isfinite(curves[0])]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     spare = max(0.0, least - (high - low)) / 2
     levels, order = not effect.ordered[0], np.arange(len(shown))
@@ -129,20 +129,20 @@ def small_curve(
     if around:
         marks.append(Band(x, around[0][order], around[1][order], colour="accent", alpha=0.15))
     for number, curve in reversed(list(enumerate(curves))):
-        look: dict[str, Any] = {"colour": "accent" if not others else number}
+        look: dict[str, Any] = {"colour": "accent" if not behind else number}
         if levels:
             marks.append(Dots(x, curve[order], size=0.9 if len(x) < 16 else 0.55, hollow=number > 0, **look))
         else:
             marks.append(Line(x, curve[order], width=1.05, **look))
-    if len(own):
-        marks.append(_ends(float(own.min()), float(own.max())))
+    if len(finite):
+        marks.append(_ends(float(finite.min()), float(finite.max())))
     return Panel(axis, Axis("", low=low - spare, high=high + spare), tuple(marks), look="word")
 
 
 def _known_points(effect: Effect) -> tuple[NDArray[np.intp], Float]:
     """The points of a small picture, without the missing one, and their places; those of levels are not used."""
-    kept = frequent(effect)
-    shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
+    points = frequent(effect)
+    shown = points[points < len(effect.grid[0][shown_points(effect)])]
     return shown, np.asarray(Coordinates([effect]).place(effect.grid[0][shown]), dtype=np.float64)
 
 

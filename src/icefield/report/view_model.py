@@ -30,7 +30,7 @@ Longer = Annotated[Stack, PACKED]
 
 
 @typing.dataclass_transform(frozen_default=True, field_specifiers=(field,))
-class Told:
+class PagePart:
     """Part of what a page tells: each subclass is a frozen dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -42,7 +42,7 @@ class Told:
 # --- what the script draws -------------------------------------------------------------------------
 
 
-class Axis(Told):
+class Axis(PagePart):
     label: str
     kind: AxisKind
     ticks: list[str]
@@ -50,7 +50,7 @@ class Axis(Told):
     missing: float | None
 
 
-class Histogram(Told):
+class Histogram(PagePart):
     """Shares of the data, between edges or of levels."""
 
     share: Numbers
@@ -58,7 +58,7 @@ class Histogram(Told):
     edges: Numbers | None = None
 
 
-class Group(Told):
+class Group(PagePart):
     """The curves of some rows, or of one model, by output."""
 
     average: Long
@@ -67,7 +67,7 @@ class Group(Told):
     readings: list[str] = field(default_factory=list)
 
 
-class Interval(Told):
+class Interval(PagePart):
     """Ends of a learner's intervals, by output: of each point, low and high, then of the whole curve."""
 
     labels: list[str]
@@ -75,7 +75,7 @@ class Interval(Told):
     ends: Stack
 
 
-class Ale(Told):
+class Ale(PagePart):
     x: Numbers
     y: Curves
     mean: Numbers
@@ -83,7 +83,7 @@ class Ale(Told):
     rows: int
 
 
-class MeansSeen(Told):
+class MeansSeen(PagePart):
     """Observed and predicted means near places of an axis, where the feature is missing, and of all rows."""
 
     x: Numbers
@@ -96,7 +96,7 @@ class MeansSeen(Told):
     mean: Curves
 
 
-class CurvePanel(Told, kw_only=True):
+class CurvePanel(PagePart, kw_only=True):
     """One feature's curves on its axis, by output: of all rows (of several models, of the first) and of groups."""
 
     name: str
@@ -133,7 +133,7 @@ class FeaturePanel(CurvePanel, kw_only=True):
     heterogeneities: Numbers = field(default_factory=list)
 
 
-class SurfacePanel(Told):
+class SurfacePanel(PagePart):
     names: list[str]
     axes: list[Axis]
     x: Numbers
@@ -150,14 +150,14 @@ class SurfacePanel(Told):
     rows: int
 
 
-class Matrix(Told):
+class Matrix(PagePart):
     features: list[int]
     strength: Stack
     h: Stack
     note: str
 
 
-class Share(Told):
+class Share(PagePart):
     """What an output's variance consists of: whole percents that sum to a hundred, and shares."""
 
     output: str
@@ -167,7 +167,7 @@ class Share(Told):
     exact: Numbers
 
 
-class Drawn(Told, kw_only=True):
+class Drawn(PagePart, kw_only=True):
     """All that the script is given."""
 
     v: Literal[2] = 2
@@ -184,7 +184,7 @@ class Drawn(Told, kw_only=True):
     models: int
 
 
-class LiveFeature(Told):
+class LiveFeature(PagePart):
     key: str
     name: str
     axis: Axis
@@ -194,7 +194,7 @@ class LiveFeature(Told):
     ordered: bool
 
 
-class LiveStart(Told):
+class LiveStart(PagePart):
     """A row to begin with."""
 
     said: str
@@ -202,7 +202,7 @@ class LiveStart(Told):
     predicted: float
 
 
-class LiveWords(Told):
+class LiveWords(PagePart):
     """What is said of a prediction, with places for numbers."""
 
     output: str
@@ -211,7 +211,7 @@ class LiveWords(Told):
     less: str
 
 
-class LiveRow(Told):
+class LiveRow(PagePart):
     """The block of a live row: the model as `core.portable_model` writes it down, grids, rows and words."""
 
     model: dict[str, Any]
@@ -225,18 +225,18 @@ class LiveRow(Told):
 # --- what the page says ----------------------------------------------------------------------------
 
 
-class Fact(Told):
+class Fact(PagePart):
     term: str
     text: str
 
 
-class Score(Told):
+class Score(PagePart):
     name: str
     value: str
     meaning: str
 
 
-class Fit(Told):
+class Fit(PagePart):
     """Scores, with a picture of observed against predicted; `why` there are none."""
 
     scores: Sequence[Score] = ()
@@ -250,13 +250,13 @@ class Fit(Told):
     why: str = ""
 
 
-class Shares(Told):
+class Shares(PagePart):
     outputs: list[Share]
     best: int
     note: str
 
 
-class ModelFacts(Told):
+class ModelFacts(PagePart):
     """One of the page's models."""
 
     name: str
@@ -267,7 +267,7 @@ class ModelFacts(Told):
     top: str
 
 
-class Side(Told):
+class Side(PagePart):
     """What one model makes of a feature, in a sentence."""
 
     model: str
@@ -275,7 +275,7 @@ class Side(Told):
     size: str = ""
 
 
-class Finding(Told):
+class Finding(PagePart):
     feature: int
     name: str
     sides: list[Side]
@@ -284,7 +284,7 @@ class Finding(Told):
     cautions: Sequence[str] = ()
 
 
-class InModel(Told):
+class InModel(PagePart):
     """A feature in one model: its place there, and how far it moves the predictions, in their standard deviations."""
 
     rank: int
@@ -295,12 +295,12 @@ class InModel(Told):
     shape: str
 
 
-class Spark(Told):
+class Spark(PagePart):
     kind: str
     d: str
 
 
-class Row(Told, kw_only=True):
+class Row(PagePart, kw_only=True):
     """A feature in the table; `change` is between models, and nothing of one."""
 
     number: int
@@ -327,13 +327,13 @@ class Card(Row, kw_only=True):
     region: int | None = None
 
 
-class NamedColumn(Told):
+class NamedColumn(PagePart):
     name: str
     text: str
     link: str
 
 
-class DataNote(Told):
+class DataNote(PagePart):
     title: str
     what: str
     columns: list[NamedColumn]
@@ -341,20 +341,20 @@ class DataNote(Told):
     rest: str
 
 
-class Rule(Told):
+class Rule(PagePart):
     rule: str
     share: float
     size: str
     effect: str
 
 
-class LedgerLine(Told):
+class LedgerLine(PagePart):
     cut: str
     removed: float
     why_not: str
 
 
-class Region(Told):
+class Region(PagePart):
     feature: int
     name: str
     output: int
@@ -367,7 +367,7 @@ class Region(Told):
     panel: RegionPanel
 
 
-class SameRows(Told):
+class SameRows(PagePart):
     """How the predictions of the first two models go together on the same rows."""
 
     names: list[str]
@@ -378,7 +378,7 @@ class SameRows(Told):
     picture: Panel | None
 
 
-class AuditPart(Told):
+class AuditPart(PagePart):
     title: str
     head: list[str]
     rows: list[list[str]]
@@ -387,7 +387,7 @@ class AuditPart(Told):
     asked: list[str]
 
 
-class AuditRecord(Told):
+class AuditRecord(PagePart):
     parts: list[AuditPart]
     examples: list[str]
     more_examples: int
@@ -395,7 +395,7 @@ class AuditRecord(Told):
     ok: bool
 
 
-class ReportPage(Told, kw_only=True):
+class ReportPage(PagePart, kw_only=True):
     """A report of N >= 1 models. What only a report of one tells is empty in others; so is what needs several."""
 
     title: str
@@ -430,7 +430,7 @@ class ReportPage(Told, kw_only=True):
 
     @property
     def fit(self) -> Fit:
-        """Of the first model."""
+        """The first model's fit."""
         return self.models[0].fit
 
     def drawn(self) -> Drawn:
@@ -454,11 +454,11 @@ def plain(value: Any) -> Any:
         return document(Picture((value,)))
     if is_dataclass(value):
         kind: Any = type(value)
-        own = ((name, getattr(value, name), is_long) for name, is_long in _members(kind))
-        return {name: packed(one) if is_long and one else plain(one) for name, one, is_long in own}
+        members = ((name, getattr(value, name), is_long) for name, is_long in _members(kind))
+        return {name: packed(item) if is_long and item else plain(item) for name, item, is_long in members}
     if isinstance(value, dict):
-        return {name: plain(one) for name, one in value.items()}
-    return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def packed(values: Any) -> Any:
@@ -495,7 +495,7 @@ def _whole(values: Any, factor: int) -> Any:
 def _members(kind: Any) -> list[tuple[str, bool]]:
     """The names of a class's fields, and which of them hold the longest lists."""
     hints = _hints(kind)
-    return [(one.name, PACKED in str(hints[one.name])) for one in fields(kind)]
+    return [(item.name, PACKED in str(hints[item.name])) for item in fields(kind)]
 
 
 @cache

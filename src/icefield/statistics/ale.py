@@ -53,15 +53,15 @@ def ale(
     learning models", Journal of the Royal Statistical Society B 82 (2020), 1059-1086.
     """
     if len(features) > 2:
-        told = "must be one or two features for ALE"
-        raise InputError.about("features", told, list(features), "use two features at most")
+        problem = "must be one or two features for ALE"
+        raise InputError.about("features", problem, list(features), "use two features at most")
     key = _key(study, features, bins, rows) if order == "similarity" else None
-    found = _beforehand(study).get(key)
-    if found is None:
-        (found,) = _asked(study, [features], bins, order, rows)
-    if isinstance(found, IcefieldError):
-        raise found
-    return found
+    effect = _beforehand(study).get(key)
+    if effect is None:
+        (effect,) = _effects(study, [features], bins, order, rows)
+    if isinstance(effect, IcefieldError):
+        raise effect
+    return effect
 
 
 def ales(
@@ -71,16 +71,16 @@ def ales(
 
     Parameters are those of `ale`. A feature that has no effect to follow has an error in its place.
     """
-    return _asked(study, [(feature,) for feature in features], bins, order, rows)
+    return _effects(study, [(feature,) for feature in features], bins, order, rows)
 
 
 def ales_beforehand(study: Study, features: Sequence[Any], *, bins: int, rows: int) -> None:
     """Work out together what `ale` will be asked for of each of these features, where that costs no predictions."""
     known = _beforehand(study)
-    asked = {_key(study, (feature,), bins, rows): feature for feature in features}
-    asked = {key: feature for key, feature in asked.items() if key is not None and key not in known}
-    if asked and not study.plan.engine.costs_predictions:
-        known.update(zip(asked, ales(study, list(asked.values()), bins=bins, rows=rows), strict=True))
+    wanted = {_key(study, (feature,), bins, rows): feature for feature in features}
+    wanted = {key: feature for key, feature in wanted.items() if key is not None and key not in known}
+    if wanted and not study.plan.engine.costs_predictions:
+        known.update(zip(wanted, ales(study, list(wanted.values()), bins=bins, rows=rows), strict=True))
 
 
 def _beforehand(study: Study) -> dict[Any, Effect | IcefieldError]:
@@ -88,58 +88,58 @@ def _beforehand(study: Study) -> dict[Any, Effect | IcefieldError]:
 
 
 def _key(study: Study, features: Sequence[Any], bins: Any, rows: Any) -> Any:
-    """What tells one of the effects worked out beforehand from others; None for what is never among them."""
+    """Cache key of an effect that is worked out beforehand; None for arguments that never are."""
     if not (type(bins) is int and type(rows) is int and all(isinstance(f, (str, int)) for f in features)):
         return None
     return (*features, bins, rows, study.rows.groups)
 
 
-def _asked(
+def _effects(
     study: Study, sets: Sequence[Sequence[Any]], bins: Any, order: Any, rows: Any
 ) -> list[Effect | IcefieldError]:
     """Effects of sets of features, or why there is none."""
     if study.background == "training":
-        told = "ALE moves the rows of X, so it has no form averaged over the training counts."
-        raise InputError.saying(told, 'use Explainer(..., background="data")')
+        problem = "ALE moves the rows of X, so it has no form averaged over the training counts."
+        raise InputError.saying(problem, 'use Explainer(..., background="data")')
     chosen = study.chosen(rows)
     weights = None
     if rows is not None:  # zero for rows that were not chosen
-        own = study.sample.row_weights()
-        weights = own if chosen.positions is None else own * np.bincount(chosen.positions, minlength=len(own))
-    drawn = chosen.sampled_from > 0
+        raw = study.sample.row_weights()
+        weights = raw if chosen.positions is None else raw * np.bincount(chosen.positions, minlength=len(raw))
+    sampled = chosen.sampled_from > 0
 
     def prepared(names: Sequence[Any]) -> LocalEffect | IcefieldError:
         try:
-            found = study.resolve(names)
-            cuts = _cuts(study, found, bins, order, weights)
-            _check_surface_fits(study, found, cuts)
-            return LocalEffect(study, found, cuts, drawn=drawn)
+            features = study.resolve(names)
+            cuts = _cuts(study, features, bins, order, weights)
+            _check_surface_fits(study, features, cuts)
+            return LocalEffect(study, features, cuts, sampled=sampled)
         except IcefieldError as error:
             return error
 
     if isinstance(order, str) and order == "similarity":
         # Of all features together: every other column is put in order once.
-        order = similar_levels(study, list(_found_features(study, sets)), weights)
-    asked = _of_each(study, prepared, sets)
-    started = [one for one in asked if isinstance(one, LocalEffect)]
+        order = similar_levels(study, list(_resolvable_features(study, sets)), weights)
+    results = _of_each(study, prepared, sets)
+    started = [local for local in results if isinstance(local, LocalEffect)]
     try:
         if started:
             _move(study, started, chosen, weights)
     except IcefieldError as error:
         if len(sets) == 1:
             return [error]
-        return [_asked(study, [names], bins, order, rows)[0] for names in sets]  # says whose it is
-    return [one if isinstance(one, IcefieldError) else _effect(study, one, chosen) for one in asked]
+        return [_effects(study, [names], bins, order, rows)[0] for names in sets]  # says whose it is
+    return [local if isinstance(local, IcefieldError) else _effect(study, local, chosen) for local in results]
 
 
-def _found_features(study: Study, sets: Sequence[Sequence[Any]]) -> Iterator[Feature]:
+def _resolvable_features(study: Study, sets: Sequence[Sequence[Any]]) -> Iterator[Feature]:
     for names in sets:
         with suppress(IcefieldError):  # which is told where it is cut
             yield from study.resolve(names)
 
 
 def _of_each(study: Study, work: Callable[[Any], Any], sets: Sequence[Any]) -> list[Any]:
-    """What work gives for each; on threads where there is much of it."""
+    """The results of `work` for each of the sets, in order; on threads where there are many rows to cut."""
     if len(sets) < 2 or len(sets) * study.sample.n_rows < WORTH_THREADS:
         return [work(names) for names in sets]
     with Workers(study.resources.threads or available_processors()) as workers, workers:
@@ -147,7 +147,7 @@ def _of_each(study: Study, work: Callable[[Any], Any], sets: Sequence[Any]) -> l
 
 
 def _move(study: Study, started: list[LocalEffect], chosen: Chosen, weights: Float | None) -> None:
-    """Let every row be moved, or with `weights` those chosen."""
+    """Move all rows, or with `weights` those chosen, and add up what changes in the `started` effects."""
     accumulator = LocalEffects(study.plans.checked(), started, study.resources)
     if weights is None:
         fold(study, accumulator)
@@ -158,42 +158,42 @@ def _move(study: Study, started: list[LocalEffect], chosen: Chosen, weights: Flo
     some = chosen.positions is not None and alone
     accumulator.add(sample.take(np.flatnonzero(weights > 0)) if some else sample)
     reach = sampling_reach(0 if chosen.positions is None else len(chosen.positions), chosen.sampled_from)
-    for one in started:
-        one.reach, one.n_rows = reach, study.sample.n_rows
+    for effect in started:
+        effect.reach, effect.n_rows = reach, study.sample.n_rows
 
 
 def _effect(study: Study, local: LocalEffect, chosen: Chosen) -> Effect:
-    """The Effect of what was added up."""
+    """The Effect, with its groups, of one local effect's sums."""
     blank = _blank(study, local)
     blank = replace(blank, provenance=replace(blank.provenance, sampled_from=chosen.sampled_from))
-    whole, *own = local.curves()
+    whole, *by_group = local.curves()
     labels = () if study.rows.groups is None else study.rows.groups.labels
-    groups = {label: curve.drawn_on(blank, curve.n_rows) for label, curve in zip(labels, own)}
-    return replace(whole.drawn_on(blank, blank.n_rows), groups=groups)
+    groups = {label: curve.as_effect(blank, curve.n_rows) for label, curve in zip(labels, by_group)}
+    return replace(whole.as_effect(blank, blank.n_rows), groups=groups)
 
 
 def _cuts(
     study: Study, features: Sequence[Feature], bins: Any, order: Any, weights: Float | None
 ) -> list[Cut]:
     """Where each feature is cut, by all rows or by those that have weight."""
-    found = []
+    cuts = []
     for feature, wanted in zip(features, _bins_per_feature(bins, len(features))):
-        own = DEFAULT_BINS[len(features)] if wanted is None else wanted
+        feature_bins = DEFAULT_BINS[len(features)] if wanted is None else wanted
         if weights is None:
             values = study.rows.statistics.values(feature)
         else:
             values = ColumnValues(study.column(feature), weights)
-        found.append(feature_cut(study, feature, own, order, values))
-    return found
+        cuts.append(feature_cut(study, feature, feature_bins, order, values))
+    return cuts
 
 
 def _blank(study: Study, local: LocalEffect) -> Effect:
     """An Effect that says how rows were moved, without its curves."""
     calls, plan, moved, why = 2 ** len(local.features), study.plan, local.moved, study.why(study.plan)
-    asked = "the model is" if moved.costs_predictions else f"{why}; the trees are"
+    subject = "the model is" if moved.costs_predictions else f"{why}; the trees are"
     if moved.reason:
-        asked = f"brute force here, because {moved.reason}; {asked}"
-    notes = [f"{asked} evaluated {calls} times per row, at the ends of the row's own bin or step"]
+        subject = f"brute force here, because {moved.reason}; {subject}"
+    notes = [f"{subject} evaluated {calls} times per row, at the ends of the row's own bin or step"]
     left_out = local.n_rows - local.n_used
     if left_out:
         notes.append(
@@ -203,8 +203,8 @@ def _blank(study: Study, local: LocalEffect) -> Effect:
     about = EffectContext.of(study, plan, prediction_level(study), None)
     distribution = study.rows.statistics.distribution(local.features)
     blank = about.blank("ale", local.features, tuple(cut.nodes for cut in local.cuts), distribution)
-    found = replace(blank.provenance, engine=moved.engine, why="; ".join(notes), n_rows=local.n_used)
-    return replace(blank, provenance=found)
+    provenance = replace(blank.provenance, engine=moved.engine, why="; ".join(notes), n_rows=local.n_used)
+    return replace(blank, provenance=provenance)
 
 
 def _check_surface_fits(study: Study, features: Sequence[Feature], cuts: Sequence[Cut]) -> None:
@@ -216,9 +216,9 @@ def _check_surface_fits(study: Study, features: Sequence[Feature], cuts: Sequenc
     if size > memory:
         longest = max(zip(features, cuts), key=lambda pair: len(pair[1].nodes))[0].label
         pair, shape = (f.label for f in features), (counted(len(cut.nodes)) for cut in cuts)
-        told = f"ALE of {' and '.join(map(repr, pair))} has {' x '.join(shape)} cells and would take {size / 2**20:,.0f} MB"
+        problem = f"ALE of {' and '.join(map(repr, pair))} has {' x '.join(shape)} cells and would take {size / 2**20:,.0f} MB"
         hint = f"merge rare levels of {longest!r} in X before fitting, or raise Explainer(memory=...)"
-        raise BudgetError.saying(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint)
+        raise BudgetError.saying(f"{problem}, over the budget of {memory / 2**20:,.0f} MB.", hint)
 
 
 def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:

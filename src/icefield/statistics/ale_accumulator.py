@@ -19,7 +19,7 @@ from icefield.core.rows import Accumulator, Block, State
 from icefield.core.study import Study
 from icefield.data.features import Feature, feature_column
 from icefield.errors import EngineError
-from icefield.statistics.ale_curve import LocalCurve, MovedRows, StepSums, numbered_states, own_state
+from icefield.statistics.ale_curve import LocalCurve, MovedRows, StepSums, numbered_state, numbered_states
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.steps import Cut, Steps
 from icefield.threads import ThreadCrew
@@ -40,30 +40,30 @@ class MovedBy:
 
 
 class LocalEffect:
-    """What moving rows across the steps of one feature, or the cells of two, adds up to: of all rows, then by group.
+    """Local effect of one feature or of a pair: changes across its steps or cells, summed over all rows, then by group.
 
-    `cuts` say where each is cut into steps; rows `drawn` from known ones err against these, each by itself.
+    `cuts` say where each is cut into steps; rows `sampled` from known ones err against these, each by itself.
     """
 
     def __init__(
-        self, study: Study, features: Sequence[Feature], cuts: Sequence[Cut], *, drawn: bool
+        self, study: Study, features: Sequence[Feature], cuts: Sequence[Cut], *, sampled: bool
     ) -> None:
         self.features, self.cuts, self.moved = features, cuts, MovedBy.of(study.plan)
         self.axes = tuple(f.axis(cut.nodes, study.rows.head) for f, cut in zip(features, cuts))
         # Weights count how often rows occur; otherwise each row is one observation.
-        self.copies = study.sample.copies and not drawn
+        self.copies = study.sample.copies and not sampled
         # Rows of a cluster are one observation, which needs the moves themselves.
-        self.clustered = not drawn and len(features) == 1 and study.sample.clusters is not None
+        self.clustered = not sampled and len(features) == 1 and study.sample.clusters is not None
         self.n_groups, sizes = study.rows.n_groups, [len(cut.nodes) for cut in cuts]
         self._moves: list[MovedRows] = []
         self.reach = 1.0  # share of the standard error that is left where rows were drawn
         kind = StepSums if len(sizes) == 1 else CellSums
-        self.sums = [kind.none(sizes, len(study.model.outputs)) for _ in range(1 + self.n_groups)]
+        self.sums = [kind.empty(sizes, len(study.model.outputs)) for _ in range(1 + self.n_groups)]
         self.n_rows = self.n_used = 0
 
     @property
     def about(self) -> list[Any]:
-        """What this is of, of plain values."""
+        """Labels of the features and the nodes of their cuts, as plain values: the checkpoint key."""
         return [[str(f.label) for f in self.features], [c.nodes.tolist() for c in self.cuts]]
 
     def add(self, block: Block, plan: Plan, resources: Resources) -> None:
@@ -72,16 +72,16 @@ class LocalEffect:
         columns = [feature_column(feature, block.table) for feature in self.features]
         steps = [cut.steps(column, weights) for cut, column in zip(self.cuts, columns)]
         used = np.flatnonzero(np.logical_and.reduce([s.known for s in steps]) & (weights > 0))
-        row, *crossed = _crossed(steps, used)
+        row, *crossed = _crossings(steps, used)
         made = with_fallback(plan, lambda plan: self._changes(plan, block, used[row], crossed, resources))
         changes = made[0]
         self._note(made[1])
         self.n_rows, self.n_used = self.n_rows + block.n_rows, self.n_used + len(used)
         for number, sums in enumerate(self.sums):
             inside = np.ones(len(used), bool) if number == 0 else np.asarray(block.codes)[used] == number - 1
-            own = inside[row]
-            places = (used[row][own], *(step[own] for step in crossed))
-            moves = MovedRows(steps, places, changes[own], used[inside], weights, self.copies, block.clusters)
+            at = inside[row]
+            places = (used[row][at], *(step[at] for step in crossed))
+            moves = MovedRows(steps, places, changes[at], used[inside], weights, self.copies, block.clusters)
             sums.add(moves)
             if self.clustered and block.clusters is not None:  # rows in memory: all of them are this block
                 self._moves.append(moves)
@@ -89,13 +89,13 @@ class LocalEffect:
     def _changes(
         self, plan: Plan, block: Block, rows: Positions, steps: Sequence[Positions], resources: Resources
     ) -> tuple[Float, MovedBy]:
-        found = plan.engine.differences(self.axes, block.table, rows, steps, resources)
-        if found is None:
+        changes = plan.engine.differences(self.axes, block.table, rows, steps, resources)
+        if changes is None:
             raise EngineError(f"The {plan.engine.name} engine moves no rows.")
-        return found, MovedBy.of(plan)
+        return changes, MovedBy.of(plan)
 
     def take(self, counts: Float, changes: Float, n_rows: int, moved: MovedBy) -> None:
-        """Take in so many rows, of which sums by segment and place are known; the last segment is in no group."""
+        """Add `n_rows` rows, given as sums by segment and place; the last segment is in no group."""
         about = 1 if self.cuts[0].on_levels else 2
         for number, (own_counts, own_changes) in enumerate(zip(counts, changes)):
             state = StepSums.at_places(own_counts, own_changes, about).state()
@@ -121,22 +121,22 @@ class LocalEffect:
 
     def state(self) -> State:
         moved = self.moved
-        said = np.array([moved.engine, moved.reason, str(int(moved.costs_predictions))])
+        moved_by = np.array([moved.engine, moved.reason, str(int(moved.costs_predictions))])
         rows = np.array([self.n_rows, self.n_used])
-        return {"rows": rows, "moved": said} | numbered_states(self.sums)
+        return {"rows": rows, "moved": moved_by} | numbered_states(self.sums)
 
     def restore(self, state: State) -> None:
         self.n_rows, self.n_used = state["rows"].tolist()
         self._note_state(state)
         for number, sums in enumerate(self.sums):
-            sums.restore(own_state(state, number))
+            sums.restore(numbered_state(state, number))
 
     def merge(self, state: State) -> None:
         rows, used = state["rows"].tolist()
         self.n_rows, self.n_used = self.n_rows + rows, self.n_used + used
         self._note_state(state)
         for number, sums in enumerate(self.sums):
-            sums.merge(own_state(state, number))
+            sums.merge(numbered_state(state, number))
 
     def _note_state(self, state: State) -> None:
         engine, reason, costly = state["moved"].tolist()
@@ -153,34 +153,34 @@ class LocalEffects(Accumulator):
 
     @property
     def about(self) -> dict[str, Any]:
-        return {"ale": [one.about for one in self._effects]}
+        return {"ale": [effect.about for effect in self._effects]}
 
     def add(self, block: Block, threads: ThreadCrew | None = None) -> None:
-        effects, found = self._effects, None
+        effects, sums = self._effects, None
         shared = len(effects) > 1 and all(len(e.features) == 1 and not e.clustered for e in effects)
         if shared and block.n_rows:
-            standing = self._standing(block)
-            found, moved = with_fallback(
-                self._plan, lambda plan: (plan.engine.local_sums(standing, self._resources), MovedBy.of(plan))
+            rows = self._placement(block)
+            sums, moved = with_fallback(
+                self._plan, lambda plan: (plan.engine.local_sums(rows, self._resources), MovedBy.of(plan))
             )
-        if found is None:
-            for one in effects:
-                one.add(block, self._plan, self._resources)
+        if sums is None:
+            for effect in effects:
+                effect.add(block, self._plan, self._resources)
             return
-        for number, one in enumerate(effects):
-            one.take(*found.of(number), block.n_rows, moved)
+        for number, effect in enumerate(effects):
+            effect.take(*sums.of(number), block.n_rows, moved)
 
-    def _standing(self, block: Block) -> Placement:
+    def _placement(self, block: Block) -> Placement:
         """The rows of a block, and their positions among the steps."""
         effects, weights, n_groups = self._effects, block.row_weights(), self._effects[0].n_groups
-        columns = [feature_column(one.features[0], block.table) for one in effects]
-        placing = [one.cuts[0].placing(column, weights) for one, column in zip(effects, columns)]
+        columns = [feature_column(effect.features[0], block.table) for effect in effects]
+        placing = [effect.cuts[0].placing(column, weights) for effect, column in zip(effects, columns)]
         segments = np.zeros(len(weights), np.int32)
         if block.codes is not None:
             segments = np.where(block.codes < 0, n_groups, block.codes).astype(np.int32)
         return Placement(
-            axes=[one.axes[0] for one in effects],
-            on_levels=[one.cuts[0].on_levels for one in effects],
+            axes=[effect.axes[0] for effect in effects],
+            on_levels=[effect.cuts[0].on_levels for effect in effects],
             table=block.table,
             places=lambda start, stop: np.stack([places(slice(start, stop)) for places in placing]),
             weights=weights,
@@ -193,23 +193,23 @@ class LocalEffects(Accumulator):
         return numbered_states(self._effects)
 
     def restore(self, state: State) -> None:
-        for number, one in enumerate(self._effects):
-            one.restore(own_state(state, number))
+        for number, effect in enumerate(self._effects):
+            effect.restore(numbered_state(state, number))
 
     def merge(self, state: State) -> None:
-        for number, one in enumerate(self._effects):
-            one.merge(own_state(state, number))
+        for number, effect in enumerate(self._effects):
+            effect.merge(numbered_state(state, number))
 
 
-def _crossed(steps: Sequence[Steps], used: Positions) -> tuple[Positions, ...]:
+def _crossings(steps: Sequence[Steps], used: Positions) -> tuple[Positions, ...]:
     """Places among the used rows, and for each axis the step that is crossed there.
 
     A row appears as often as it is moved: a level stands at two steps, and at four cells of two levels.
     """
     if len(steps) == 1:
-        own = steps[0].step_of[used]
-        row, which = np.nonzero(own >= 0)
-        return row, own[row, which]
+        step_of = steps[0].step_of[used]
+        row, which = np.nonzero(step_of >= 0)
+        return row, step_of[row, which]
     first, second = steps
     parts = []
     for a in first.step_of[used].T:

@@ -38,14 +38,14 @@ class LocalCurve:
     weight: Float
     n_rows: int
 
-    def drawn_on(self, blank: Effect, n_rows: int) -> Effect:
+    def as_effect(self, blank: Effect, n_rows: int) -> Effect:
         backing, about = replace(blank.backing, weight=self.weight), replace(blank.provenance, n_rows=n_rows)
         return replace(
             blank, average=self.average, spread=Spread(se=self.se), backing=backing, provenance=about
         )
 
 
-class Summed:
+class ArraySums:
     """Sums that are arrays, in a dataclass: as a mapping of arrays and back."""
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -64,18 +64,18 @@ class Summed:
 
 def numbered_states(several: Iterable[Any]) -> dict[str, NDArray[Any]]:
     """One state of those of several sums."""
-    return {f"{i} {name}": values for i, one in enumerate(several) for name, values in one.state().items()}
+    return {f"{i} {name}": values for i, sums in enumerate(several) for name, values in sums.state().items()}
 
 
-def own_state(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[Any]]:
-    """What a state says of one of several sums."""
+def numbered_state(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[Any]]:
+    """The part of a state that belongs to the sums with this number."""
     prefix = f"{number} "
     return {name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)}
 
 
 @dataclass(eq=False)
-class StepSums(Summed):
-    """What rows moved across the steps of one feature add up to.
+class StepSums(ArraySums):
+    """Sums of rows' changes by step of one feature, with all that the curve's error needs.
 
     The square of a row is that of its weight, but the weight itself where weights count copies of rows, of which each is an
     observation.
@@ -98,8 +98,8 @@ class StepSums(Summed):
     about: NDArray[np.int64]  # nodes that a row stands about, 1 for levels and 2 for numbers
 
     @classmethod
-    def none(cls, sizes: Sequence[int], outputs: int) -> StepSums:
-        """Before any row; for this many nodes."""
+    def empty(cls, sizes: Sequence[int], outputs: int) -> StepSums:
+        """Sums over no rows, for this many nodes."""
         (n_nodes,) = sizes
         steps = n_nodes - 1
         zeros, wide, twice = np.zeros, (steps, outputs), (2, steps, outputs)
@@ -112,43 +112,43 @@ class StepSums(Summed):
     @classmethod
     def at_places(cls, counts: Float, changes: Float, about: int) -> StepSums:
         """From sums by place, where rows stand: between nodes or at them; see `icefield.core.placement.PlaceSums`."""
-        found = cls.none([len(counts)], changes.shape[1])
+        totals = cls.empty([len(counts)], changes.shape[1])
         (rows, weight, squared), n = counts.T, len(counts) - 1
-        found.n_rows, found.about = np.array([round(rows.sum())]), np.array([about])
-        found.node_squared = squared.copy()
+        totals.n_rows, totals.about = np.array([round(rows.sum())]), np.array([about])
+        totals.node_squared = squared.copy()
         sums, means, spreads = changes[..., :2], changes[..., 2:4], changes[..., 4:6]
         side_squared = squared[:, None]
         if about == 2:  # the last node ends a step and begins none
-            found.end_weight = np.append(0.0, weight[:-1])
-            found.node_weight = (np.append(weight[:-1], 0.0) + found.end_weight) / 2
-            found.weight, found.change = weight[:-1].copy(), sums[:-1, :, 0].copy()
-            found.side_squared[0], found.side_change[0] = squared[:-1], (side_squared * means[..., 0])[:-1]
-            _join_spread(found, squared[:-1], means[:-1, :, 0], spreads[:-1, :, 0])
-            return found
+            totals.end_weight = np.append(0.0, weight[:-1])
+            totals.node_weight = (np.append(weight[:-1], 0.0) + totals.end_weight) / 2
+            totals.weight, totals.change = weight[:-1].copy(), sums[:-1, :, 0].copy()
+            totals.side_squared[0], totals.side_change[0] = squared[:-1], (side_squared * means[..., 0])[:-1]
+            _join_spread(totals, squared[:-1], means[:-1, :, 0], spreads[:-1, :, 0])
+            return totals
         # A level is left across the step before it and the step after.
-        found.end_weight, found.node_weight = weight.copy(), weight.copy()
-        found.weight, found.change = weight[:-1] + weight[1:], sums[:-1, :, 1] + sums[1:, :, 0]
-        found.side_squared[0], found.side_squared[1] = squared[:-1], squared[1:]
-        found.side_change[0] = (side_squared * means[..., 1])[:-1]
-        found.side_change[1] = (side_squared * means[..., 0])[1:]
-        _join_spread(found, squared[:-1], means[:-1, :, 1], spreads[:-1, :, 1])
-        _join_spread(found, squared[1:], means[1:, :, 0], spreads[1:, :, 0])
+        totals.end_weight, totals.node_weight = weight.copy(), weight.copy()
+        totals.weight, totals.change = weight[:-1] + weight[1:], sums[:-1, :, 1] + sums[1:, :, 0]
+        totals.side_squared[0], totals.side_squared[1] = squared[:-1], squared[1:]
+        totals.side_change[0] = (side_squared * means[..., 1])[:-1]
+        totals.side_change[1] = (side_squared * means[..., 0])[1:]
+        _join_spread(totals, squared[:-1], means[:-1, :, 1], spreads[:-1, :, 1])
+        _join_spread(totals, squared[1:], means[1:, :, 0], spreads[1:, :, 0])
         if n > 1:  # rows at a level between others cross both steps
-            found.both[: n - 1] = squared[1:-1]
-            found.both_centre[:, : n - 1] = np.moveaxis(means[1:-1], -1, 0)
-            found.both_spread[: n - 1] = changes[1:-1, :, 6]
-        return found
+            totals.both[: n - 1] = squared[1:-1]
+            totals.both_centre[:, : n - 1] = np.moveaxis(means[1:-1], -1, 0)
+            totals.both_spread[: n - 1] = changes[1:-1, :, 6]
+        return totals
 
     def add(self, moves: MovedRows) -> None:
         """Take in rows that moved."""
         (cut,), (row, step), rows = moves.steps, moves.crossed, moves.rows
-        place, about, kept = cut.node_of[rows, 0], cut.node_of.shape[1], moves.weights[rows]
+        place, about, mass = cut.node_of[rows, 0], cut.node_of.shape[1], moves.weights[rows]
         # A level is moved before it and after it.
         moved = np.zeros((len(rows), moves.change.shape[1], 3 - about))
         at = np.searchsorted(rows, row)
         moved[at, :, step - place[at] + 2 - about] = moves.change
-        squares = kept if moves.copies else np.square(kept)
-        self.merge(StepSums.at_places(*_by_place(place, moved, kept, squares, len(cut.nodes)), about).state())
+        squares = mass if moves.copies else np.square(mass)
+        self.merge(StepSums.at_places(*_by_place(place, moved, mass, squares, len(cut.nodes)), about).state())
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in the sums of other rows."""
@@ -156,7 +156,7 @@ class StepSums(Summed):
         _join_spread(self, state["squared"], state["centre"], state["spread"])
         mine = self.both, self.both_centre, self.both_spread
         other = state["both"], state["both_centre"], state["both_spread"]
-        joined = _joined(mine, other, lambda apart: apart[0] * apart[1])
+        joined = _merged_spread(mine, other, lambda apart: apart[0] * apart[1])
         self.both, self.both_centre, self.both_spread = joined
         self.about = np.maximum(self.about, state["about"])
 
@@ -169,48 +169,48 @@ class StepSums(Summed):
             return LocalCurve(flat, flat.copy(), self.end_weight, n_rows)
         made = self.accumulated(nodes)
         variance = self._variance(made, copies)
-        average, beyond = made.curve - made.middle, _beyond(self.weight > 0)
+        average, beyond = made.curve - made.middle, _outside_range(self.weight > 0)
         average[beyond], variance[beyond] = np.nan, np.nan
         return LocalCurve(average.T.copy(), np.sqrt(np.maximum(variance, 0.0)).T, self.end_weight, n_rows)
 
-    def accumulated(self, nodes: NDArray[Any]) -> Accumulated:
-        """Mean changes, one after another."""
+    def accumulated(self, nodes: NDArray[Any]) -> AccumulatedCurve:
+        """Mean changes by step, added up along the nodes."""
         has = self.weight > 0
         total = np.where(has, self.weight, 1.0)
         delta = self.change / total[:, None]
         start = np.zeros((1, delta.shape[1]))
         curve = np.concatenate([start, _filled(delta, has, nodes).cumsum(axis=0)])
         share = self.node_weight / self.node_weight.sum()
-        return Accumulated(delta, total, curve, share @ curve, share)
+        return AccumulatedCurve(delta, total, curve, share @ curve, share)
 
     def observations(self, copies: bool) -> Float:
         """How many observations each step has: copies, or where rows have unequal weights, the effective sample size."""
-        return self.weight if copies else _effective(self.weight, self.squared)
+        return self.weight if copies else _effective_size(self.weight, self.squared)
 
-    def _variance(self, made: Accumulated, copies: bool) -> Float:
+    def _variance(self, made: AccumulatedCurve, copies: bool) -> Float:
         """Variance of the centred curve at each node, ``(nodes, outputs)``, where rows are independent."""
         delta, total = made.delta, made.total[:, None]
-        own = (self.spread + self.squared[:, None] * np.square(self.centre - delta)) / np.square(total)
+        within = (self.spread + self.squared[:, None] * np.square(self.centre - delta)) / np.square(total)
         apart = self.both_centre[:, :-1] - np.stack([delta[:-1], delta[1:]])
         next_to = self.both_spread[:-1] + self.both[:-1, None] * apart[0] * apart[1]
         next_to = next_to / (total[:-1] * total[1:])
-        changes = _centred_variance(made.share, self._of_means(own, copies), next_to)
+        changes = _centred_variance(made.share, self._mean_variances(within, copies), next_to)
         # What is subtracted depends on where rows lie: a row's share in it, beyond its share in the steps.
         at_row = made.curve if self.about[0] == 1 else (made.curve[:-1] + made.curve[1:]) / 2
         at_row = at_row - made.middle
         whole = float(self.node_weight.sum())
         middle = self.node_squared[: len(at_row)] @ np.square(at_row) / whole**2
-        count = whole if copies else float(_effective(whole, self.node_squared.sum()))
+        count = whole if copies else float(_effective_size(whole, self.node_squared.sum()))
         middle *= count / (count - 1.0) if count > 1.0 + 1e-9 else np.nan
         beside = [at_row] if len(at_row) == len(delta) else [at_row[:-1], at_row[1:]]
         with_step = sum(
-            (self.side_change[i] - delta * self.side_squared[i, :, None]) * one
-            for i, one in enumerate(beside)
+            (self.side_change[i] - delta * self.side_squared[i, :, None]) * level
+            for i, level in enumerate(beside)
         ) / (total * whole)
         before = np.concatenate([np.zeros((1, delta.shape[1])), np.cumsum(with_step, axis=0)])
         return np.asarray(changes + middle - 2.0 * (before - beyond_steps(made.share) @ with_step))
 
-    def _of_means(self, own: Float, copies: bool) -> Float:
+    def _mean_variances(self, within: Float, copies: bool) -> Float:
         """Variances of the steps' mean changes, ``(steps, outputs)``.
 
         Rows are independent; only a level's two steps share rows, so others do not covary. A step with a single row shows
@@ -218,15 +218,15 @@ class StepSums(Summed):
         """
         count = self.observations(copies)
         several = count > 1.0 + 1e-9
-        own[several] *= (count[several] / (count[several] - 1.0))[:, None]
+        within[several] *= (count[several] / (count[several] - 1.0))[:, None]
         if several.any():
             # Variance of one row's change, pooled, for the steps that have only one.
-            own[(count > 0) & ~several] = (own[several] * count[several][:, None]).mean(axis=0)
-        return own
+            within[(count > 0) & ~several] = (within[several] * count[several][:, None]).mean(axis=0)
+        return within
 
 
 @dataclass(frozen=True, eq=False)
-class Accumulated:
+class AccumulatedCurve:
     """Mean changes of the steps, their rows' weight, the curve they add up to from the first node on, its mean over the
     data, and the data's share at each node."""
 
@@ -258,19 +258,19 @@ class MovedRows:
         variance[np.isnan(curve.se)] = np.nan
         return np.sqrt(variance)
 
-    def _variance(self, made: Accumulated, count: Float) -> Float:
-        """Node after node, from the clusters' shares in the curve; sums by step do not tell clusters apart."""
+    def _variance(self, made: AccumulatedCurve, count: Float) -> Float:
+        """Variance at each node, ``(nodes, outputs)``, from clusters' shares in the curve, which sums by step do not tell apart."""
         (cut,), (row, step), clusters = self.steps, self.crossed, np.asarray(self.clusters)
         n_steps, outputs = made.delta.shape
         known, codes = np.unique(clusters[self.rows], return_inverse=True)
         whose = np.searchsorted(known, clusters[row])
-        kept = self.weights[self.rows]
-        mass = np.bincount(codes, kept)
+        weights = self.weights[self.rows]
+        mass = np.bincount(codes, weights)
         effective = mass.sum() ** 2 / np.square(mass).sum()
         if effective <= 1.0 + 1e-12:
             return np.full((n_steps + 1, outputs), np.nan)
         at_row = made.curve[cut.node_of[self.rows]].mean(axis=1) - made.middle
-        subtracted = kept[:, None] * at_row / kept.sum()
+        subtracted = weights[:, None] * at_row / weights.sum()
         part = (self.weights[row] / made.total[step])[:, None] * (self.change - made.delta[step])
         part *= np.sqrt(count / np.maximum(count - 1.0, 0.5))[step][:, None]
         beyond = beyond_steps(made.share)
@@ -287,19 +287,19 @@ class MovedRows:
 def _join_spread(sums: StepSums, squared: Float, centre: Float, about: Float) -> None:
     """Take in the squares, means and spreads of other moves, by step."""
     mine, other = (sums.squared, sums.centre, sums.spread), (squared, centre, about)
-    sums.squared, sums.centre, sums.spread = _joined(mine, other, np.square)
+    sums.squared, sums.centre, sums.spread = _merged_spread(mine, other, np.square)
 
 
-def _joined(mine: AboutMean, other: AboutMean, product: Callable[[Float], Float]) -> AboutMean:
+def _merged_spread(mine: AboutMean, other: AboutMean, product: Callable[[Float], Float]) -> AboutMean:
     """Weight, mean and sum of products about it, with those of other moves."""
-    (weight, mean, about), (more, others, others_about) = mine, other
-    whole, apart = weight + more, others - mean
+    (weight, mean, about), (more, other_mean, other_about) = mine, other
+    whole, apart = weight + more, other_mean - mean
     share = more / np.where(whole > 0, whole, 1.0)
-    together = about + others_about + product(apart) * (weight * share)[:, None]
+    together = about + other_about + product(apart) * (weight * share)[:, None]
     return whole, mean + apart * share[:, None], together
 
 
-def _effective(weight: Any, squared: Any) -> Any:
+def _effective_size(weight: Any, squared: Any) -> Any:
     """Effective sample size: (sum w)² / sum w²."""
     return np.square(weight) / np.where(squared > 0, squared, 1.0)
 
@@ -326,7 +326,7 @@ def _by_place(
     return counts, changes
 
 
-def _centred_variance(share: Float, own: Float, next_to: Float) -> Float:
+def _centred_variance(share: Float, spread: Float, next_to: Float) -> Float:
     """Variance of the centred curve at each node, from the steps' variances and covariances with the next.
 
     `share` is the data's share at each node. A node's value counts a step before it with the share of the data
@@ -336,10 +336,10 @@ def _centred_variance(share: Float, own: Float, next_to: Float) -> Float:
     after = beyond_steps(share)[:, None]
     before = 1.0 - after
     both_before, both_after = before[:-1] * before[1:], after[:-1] * after[1:]
-    none, never = np.zeros((1, own.shape[1])), np.zeros((min(2, len(share)), own.shape[1]))
-    up = np.concatenate([none, np.cumsum(np.square(before) * own, axis=0)])
+    none, never = np.zeros((1, spread.shape[1])), np.zeros((min(2, len(share)), spread.shape[1]))
+    up = np.concatenate([none, np.cumsum(np.square(before) * spread, axis=0)])
     up += 2.0 * np.concatenate([never, np.cumsum(both_before * next_to, axis=0)])
-    down = np.concatenate([np.cumsum((np.square(after) * own)[::-1], axis=0)[::-1], none])
+    down = np.concatenate([np.cumsum((np.square(after) * spread)[::-1], axis=0)[::-1], none])
     down += 2.0 * np.concatenate([np.cumsum((both_after * next_to)[::-1], axis=0)[::-1], never])
     across = np.concatenate([none, -before[:-1] * after[1:] * next_to, none])
     return np.asarray(up + down + 2.0 * across)
@@ -352,7 +352,7 @@ def sums_by(step: Positions, values: Float, n_steps: int) -> Float:
 
 
 def _filled(delta: Float, has: Mask, nodes: NDArray[Any]) -> Float:
-    """A step without rows (in a group) goes on with the slope of the nearest step that has some."""
+    """Mean changes by step: one without rows (in a group) takes the slope of the nearest step that has some."""
     if has.all() or not has.any():
         return delta
     width = widths(nodes)
@@ -375,7 +375,7 @@ def widths(nodes: NDArray[Any]) -> Float:
     return np.array([float(after - before) for before, after in pairwise(places)])
 
 
-def _beyond(has: Mask) -> Mask:
+def _outside_range(has: Mask) -> Mask:
     """Nodes outside the range in which the rows stand: nothing is known there."""
     present = np.flatnonzero(has)
     nodes = np.arange(len(has) + 1)

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.statistics.ale_curve import LocalCurve, MovedRows, Summed, sums_by, widths
+from icefield.statistics.ale_curve import ArraySums, LocalCurve, MovedRows, sums_by, widths
 from icefield.typing import Float, Mask, Positions
 
 FAR = 2**31  # farther than any cell, and still a whole number when squared
 
 
 @dataclass(eq=False)
-class CellSums(Summed):
-    """What rows moved across the cells of two features add up to."""
+class CellSums(ArraySums):
+    """Sums of rows' second differences by cell of two features, with the weights of rows about its nodes."""
 
     n_rows: NDArray[np.int64]  # that took part
     end_weight: Float  # by node and node, of the rows that are counted there,
@@ -31,8 +31,8 @@ class CellSums(Summed):
     second_by_first: Float
 
     @classmethod
-    def none(cls, sizes: Sequence[int], outputs: int) -> CellSums:
-        """Before any row; for this many nodes of either feature."""
+    def empty(cls, sizes: Sequence[int], outputs: int) -> CellSums:
+        """Sums over no rows, for this many nodes of either feature."""
         n_first, n_second = sizes
         cells = (n_first - 1) * (n_second - 1)
         return cls(
@@ -43,18 +43,18 @@ class CellSums(Summed):
     def add(self, moves: MovedRows) -> None:
         """Take in rows that moved."""
         (first, second), (row, s, t), rows, weights = moves.steps, moves.crossed, moves.rows, moves.weights
-        kept, nodes = weights[rows], self.end_weight.shape
+        row_weights, nodes = weights[rows], self.end_weight.shape
         ends = np.ravel_multi_index((first.end_of[rows], second.end_of[rows]), nodes)
         self.n_rows = self.n_rows + len(rows)
-        ended = np.bincount(ends, kept, minlength=nodes[0] * nodes[1])
+        ended = np.bincount(ends, row_weights, minlength=nodes[0] * nodes[1])
         self.end_weight = self.end_weight + ended.reshape(nodes)
         # A row's weight is shared among the nodes that it stands about.
         about, beside = first.node_of[rows], second.node_of[rows]
         n_about, n_beside = about.shape[1], beside.shape[1]
         across, along = first.step_of[rows], second.step_of[rows]
-        self.first_by_second = _more(self.first_by_second, across, beside, kept / n_beside)
-        self.second_by_first = _more(self.second_by_first, along, about, kept / n_about)
-        self.joint = _more(self.joint, about, beside, kept / (n_about * n_beside))
+        self.first_by_second = _with_rows(self.first_by_second, across, beside, row_weights / n_beside)
+        self.second_by_first = _with_rows(self.second_by_first, along, about, row_weights / n_about)
+        self.joint = _with_rows(self.joint, about, beside, row_weights / (n_about * n_beside))
         if not len(row) or not self.weight.size:
             return
         cell, w = np.ravel_multi_index((s, t), (first.n_steps, second.n_steps)), weights[row]
@@ -97,7 +97,7 @@ def _nearest_cell(has: Mask) -> Positions:
     n_first, n_second = has.shape
     across = _nearest_in_row(has)
     gap = np.where(across >= 0, np.abs(np.arange(n_second) - across) * n_first, FAR)
-    best, found = np.square(gap).ravel(), (np.arange(n_first)[:, None] * n_second + across).ravel()
+    best, nearest = np.square(gap).ravel(), (np.arange(n_first)[:, None] * n_second + across).ravel()
     open_cells = np.arange(has.size)
     for away in range(1, n_first):
         step = (away * n_second) ** 2
@@ -111,9 +111,9 @@ def _nearest_cell(has: Mask) -> Positions:
             cell, row, column = open_cells[inside], other[inside], second[inside]
             distance = np.square(gap[row, column]) + step
             place = row * n_second + across[row, column]
-            better = (distance < best[cell]) | ((distance == best[cell]) & (place < found[cell]))
-            best[cell[better]], found[cell[better]] = distance[better], place[better]
-    return found
+            better = (distance < best[cell]) | ((distance == best[cell]) & (place < nearest[cell]))
+            best[cell[better]], nearest[cell[better]] = distance[better], place[better]
+    return nearest
 
 
 def _nearest_in_row(has: Mask) -> Positions:
@@ -125,8 +125,8 @@ def _nearest_in_row(has: Mask) -> Positions:
     return np.where(use_left, left, np.where(right < len(at), right, -1))
 
 
-def _more(known: Float, first: Positions, second: Positions, weights: Float) -> Float:
-    """Weights by places along two features, and those of rows that have places ``(rows, 1 or 2)`` there; -1 is none."""
+def _with_rows(known: Float, first: Positions, second: Positions, weights: Float) -> Float:
+    """The `known` weights by place along two features plus those of rows, whose places are ``(rows, 1 or 2)``; -1 is none."""
     out = np.zeros_like(known)
     for a in first.T:
         for b in second.T:

@@ -37,7 +37,7 @@ from icefield.statistics.change_accumulator import (
     End,
     Fixed,
     Move,
-    Own,
+    Shift,
 )
 from icefield.statistics.row_space import grid_numbers
 from icefield.statistics.support import MOVED_ROWS, moved_inside, surroundings
@@ -143,16 +143,16 @@ def change(
 ) -> Change:
     """What a stated change of one or several features does to predictions, over rows; see `Explainer.change`."""
     moves = _moves(study, feature, start, end, plus, times)
-    other = () if across is None else _several(study, _pairs("across", across), "across")
+    other = () if across is None else _several_moves(study, _pairs("across", across), "across")
     moving = {column for move in moves for column in move.feature.columns}
     for move in other:
         if moving & set(move.feature.columns):
             raise InputError.about("across", "names a feature that changes already", move.feature.label)
-    said = _said(study, moves)
-    title = f"Change in {_predicted(study)} as {said}"
+    words = _moves_in_words(study, moves)
+    title = f"Change in {_predicted(study)} as {words}"
     if other:
-        title = f"Difference of changes in {_predicted(study)} as {said}: after {_said(study, other)}, minus before"
-    return _compared(study, Contrast(moves, other), title, given, quantiles, level, spread, rows, None, ())
+        title = f"Difference of changes in {_predicted(study)} as {words}: after {_moves_in_words(study, other)}, minus before"
+    return _table(study, Contrast(moves, other), title, given, quantiles, level, spread, rows, None, ())
 
 
 def slope(
@@ -167,26 +167,26 @@ def slope(
     rows: Any = None,
 ) -> Change:
     """The average slope of predictions along a feature, at rows' own values; see `Explainer.slope`."""
-    (found,) = study.resolve([feature])
-    if found.kind not in ORDERED_KINDS:
-        raise InputError.about("feature", "must be a number or a time for a slope", found.label,
-                      f"write change({found.label!r}, start, end)")  # fmt: skip
-    whole, per, unit = found.kind not in ("float",), 1.0, step_unit(study.naming, found.label) or "unit"
-    middle, limits = _spread(study, found)
-    if found.kind in TIME_KINDS:
-        day = np.array(1, "timedelta64[D]").astype(f"timedelta64[{_unit(study.column(found))}]")
+    (feature,) = study.resolve([feature])
+    if feature.kind not in ORDERED_KINDS:
+        raise InputError.about("feature", "must be a number or a time for a slope", feature.label,
+                      f"write change({feature.label!r}, start, end)")  # fmt: skip
+    whole, per, unit = feature.kind not in ("float",), 1.0, step_unit(study.naming, feature.label) or "unit"
+    middle, limits = _spread(study, feature)
+    if feature.kind in TIME_KINDS:
+        day = np.array(1, "timedelta64[D]").astype(f"timedelta64[{_unit(study.column(feature))}]")
         per, unit = float(day.astype(np.int64)), "day"
 
     def contrast(size: float) -> Contrast:
         lower: float | int = size / 2
         if whole:
             size, lower = int(size), int(size) // 2
-        return Contrast((Move(found, Own(-lower, limits=limits), Own(size - lower, limits=limits)),), per=per)
+        return Contrast((Move(feature, Shift(-lower, 1, limits), Shift(size - lower, 1, limits)),), per=per)
 
-    fine = max(2.0, DERIVATIVE_STEP * middle if found.kind in TIME_KINDS else 2.0) if whole else DERIVATIVE_STEP * middle  # fmt: skip
+    fine = max(2.0, DERIVATIVE_STEP * middle if feature.kind in TIME_KINDS else 2.0) if whole else DERIVATIVE_STEP * middle  # fmt: skip
     coarse = max(2.0, 2.0 * round(TREE_STEP * middle / 2)) if whole else TREE_STEP * middle
     if step is not None:
-        size = _own_step(step, found, study)
+        size = _step_size(step, feature, study)
         what = "average change per"
     elif _is_stepped(study, contrast(fine), contrast(coarse)):
         size, what = coarse, "the model is a step function, so this is the average change per"
@@ -194,8 +194,8 @@ def slope(
         size, what = fine, "average derivative (a central difference) per"
     size = float(int(size)) if whole else float(size)
     note = f"{what} {unit}, over a step of {printed_value(size / per)} around each row's own value, within the data"
-    title = f"Slope of {_predicted(study)} along {study.naming.name(found.label)}, per {unit}"
-    return _compared(study, contrast(size), title, given, quantiles, level, spread, rows, size / per, (note,))
+    title = f"Slope of {_predicted(study)} along {study.naming.name(feature.label)}, per {unit}"
+    return _table(study, contrast(size), title, given, quantiles, level, spread, rows, size / per, (note,))
 
 
 # --- what was asked for ----------------------------------------------------------------------------------
@@ -212,51 +212,51 @@ def _moves(study: Study, feature: Any, start: Any, end: Any, plus: Any, times: A
                       "write one or the other")  # fmt: skip
     if not ends and not shifts:
         if isinstance(feature, (Mapping, list)):
-            return _several(study, _pairs("feature", feature), "feature")
+            return _several_moves(study, _pairs("feature", feature), "feature")
         raise InputError.about("end", "is missing: the value to change to", ...,
                       f"write change({feature!r}, start, end), or plus=, or times=")  # fmt: skip
     if end is ... and not shifts:
         raise InputError.about("end", "is missing: the value to change to", ..., "write start and end")
-    (found,) = study.resolve([feature])
+    (feature,) = study.resolve([feature])
     if shifts:
-        return (Move(found, Own(), _shifted(study, found, plus, times)),)
-    return (_fixed_move(study, found, start, end, ("start", "end")),)
+        return (Move(feature, Shift(), _shift(study, feature, plus, times)),)
+    return (_fixed_move(study, feature, start, end, ("start", "end")),)
 
 
-def _pairs(parameter: str, asked: Any) -> list[tuple[Any, Any]]:
+def _pairs(parameter: str, moves: Any) -> list[tuple[Any, Any]]:
     """Features with where each goes: of a mapping, or a list of (feature, start, end)."""
-    if isinstance(asked, Mapping) and asked:
-        return list(asked.items())
-    if isinstance(asked, list) and asked and all(isinstance(a, tuple) and len(a) == 3 for a in asked):
-        return [(feature, (start, end)) for feature, start, end in asked]
+    if isinstance(moves, Mapping) and moves:
+        return list(moves.items())
+    if isinstance(moves, list) and moves and all(isinstance(a, tuple) and len(a) == 3 for a in moves):
+        return [(feature, (start, end)) for feature, start, end in moves]
     raise InputTypeError.about(
-        parameter, "must give values for each feature", asked, 'write {"age": (30, 50), "bmi": (24, 30)}'
+        parameter, "must give values for each feature", moves, 'write {"age": (30, 50), "bmi": (24, 30)}'
     )
 
 
-def _several(study: Study, pairs: Sequence[tuple[Any, Any]], parameter: str) -> tuple[Move, ...]:
+def _several_moves(study: Study, pairs: Sequence[tuple[Any, Any]], parameter: str) -> tuple[Move, ...]:
     features = study.resolve([name for name, _ in pairs])
     moves = []
-    for found, (_, way) in zip(features, pairs):
+    for feature, (_, way) in zip(features, pairs):
         if isinstance(way, Mapping) and len(way) == 1 and next(iter(way)) in ("plus", "times"):
             moves.append(
-                Move(found, Own(), _shifted(study, found, way.get("plus"), way.get("times"), parameter))
+                Move(feature, Shift(), _shift(study, feature, way.get("plus"), way.get("times"), parameter))
             )
         elif isinstance(way, (tuple, list)) and len(way) == 2:
-            moves.append(_fixed_move(study, found, way[0], way[1], (parameter, parameter)))
+            moves.append(_fixed_move(study, feature, way[0], way[1], (parameter, parameter)))
         else:
-            raise InputError.about(parameter, f"must be a pair of values for {found.label!r}", way,
-                          f"write {{{found.label!r}: (start, end)}} or {{{found.label!r}: {{'plus': 1}}}}")  # fmt: skip
+            raise InputError.about(parameter, f"must be a pair of values for {feature.label!r}", way,
+                          f"write {{{feature.label!r}: (start, end)}} or {{{feature.label!r}: {{'plus': 1}}}}")  # fmt: skip
     return tuple(moves)
 
 
 def _fixed_move(study: Study, feature: Feature, start: Any, end: Any, names: tuple[str, str]) -> Move:
-    """From one value to another; ``...`` stands for the row's own."""
+    """The Move from one value to another; ``...`` stands for the row's own."""
     column = study.column(feature)
-    asked = [(name, value) for name, value in zip(names, (start, end)) if value is not ...]
-    for name, value in asked:
+    given = [(name, value) for name, value in zip(names, (start, end)) if value is not ...]
+    for name, value in given:
         _check_value(study, feature, column, name, value)
-    values = [value for _, value in asked]
+    values = [value for _, value in given]
     # Given values have a missing one last.
     turned = len(values) == 2 and is_missing_value(values[0]) and not is_missing_value(values[1])
     if len(values) == 2 and all(map(is_missing_value, values)):
@@ -266,7 +266,7 @@ def _fixed_move(study: Study, feature: Feature, start: Any, end: Any, names: tup
     if len(points) == 2 and points.tolist()[0] == points.tolist()[1]:
         raise InputError.about(names[1], "is where the change starts: no row would change", end)
     if start is ...:
-        return Move(feature, Own(), Fixed(points))
+        return Move(feature, Shift(), Fixed(points))
     return Move(feature, Fixed(points[:1]), Fixed(points[1:]))
 
 
@@ -287,8 +287,8 @@ def _check_value(study: Study, feature: Feature, column: Column, parameter: str,
             )
 
 
-def _shifted(study: Study, feature: Feature, plus: Any, times: Any, parameter: str | None = None) -> Own:
-    """A row's own value, plus or times something."""
+def _shift(study: Study, feature: Feature, plus: Any, times: Any, parameter: str | None = None) -> Shift:
+    """The Shift of a feature that `plus` or `times` means, in the column's unit."""
     named, value = ("plus", plus) if plus is not None else ("times", times)
     named = parameter or named
     if feature.kind in TIME_KINDS and plus is not None:
@@ -303,13 +303,13 @@ def _shifted(study: Study, feature: Feature, plus: Any, times: Any, parameter: s
             raise InputError.about(
                 named, f"is finer than the {feature.kind} column {feature.label!r} can hold", plus
             )
-        shift = Own(plus=int(count.astype(np.int64)))
+        shift = Shift(plus=int(count.astype(np.int64)))
     elif feature.kind not in NUMERIC_KINDS:
         raise InputError.about(named, f"needs a number, and {feature.label!r} holds {feature.kind} values", value,
                       f"write change({feature.label!r}, start, end)")  # fmt: skip
     else:
         _check_number(named, value)
-        shift = Own(plus=plus) if plus is not None else Own(times=times)
+        shift = Shift(plus=plus) if plus is not None else Shift(times=times)
     if shift.stays:
         raise InputError.about(named, "moves no row", value)
     return shift
@@ -322,10 +322,10 @@ def _check_number(parameter: str, value: Any) -> None:
         raise InputError.about(parameter, "must be a finite number", value)
 
 
-def _own_step(step: Any, feature: Feature, study: Study) -> float:
+def _step_size(step: Any, feature: Feature, study: Study) -> float:
     """The step asked for, in the column's unit."""
     if feature.kind in TIME_KINDS:
-        size = float(_shifted(study, feature, step, None, "step").plus)
+        size = float(_shift(study, feature, step, None, "step").plus)
     else:
         _check_number("step", step)
         size = float(step)
@@ -341,10 +341,10 @@ def _unit(column: Column) -> str:
 
 def _spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]:
     """How far the middle 90 % of a feature reach, and its range, in its own unit."""
-    return study.cache.once(("spread", feature), lambda: _found_spread(study, feature))
+    return study.cache.once(("spread", feature), lambda: _compute_spread(study, feature))
 
 
-def _found_spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]:
+def _compute_spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]:
     known = study.rows.statistics.values(feature)
     numbers = known.column.to_float()
     finite = np.isfinite(numbers) & (known.weights > 0)
@@ -366,15 +366,15 @@ def _is_stepped(study: Study, fine: Contrast, coarse: Contrast) -> bool:
     chosen = choose_rows(min(TRIED_ROWS, study.sample.n_rows), study.sample.n_rows, study.seed)
     block = study.sample.take(chosen.positions)
     changed = []
-    for one in (fine, coarse):
-        tried = _changes(study, one, keep=True, n_groups=block.n_groups)
+    for contrast in (fine, coarse):
+        tried = _changes(study, contrast, keep=True, n_groups=block.n_groups)
         tried.add(block)
-        if tried.kept is None:
+        if tried.row_values is None:
             return False
-        changed.append(np.abs(tried.kept[..., END] - tried.kept[..., START]).max(axis=1))
+        changed.append(np.abs(tried.row_values[..., END] - tried.row_values[..., START]).max(axis=1))
     small, large = changed
     # Whole numbers have no smaller step than 2, and rows may stand right at a jump.
-    is_smaller = coarse.usual_way > 4 * fine.usual_way
+    is_smaller = coarse.full_step > 4 * fine.full_step
     as_jumps = (small == 0) | ((small > large / 2) & is_smaller)
     moved = large > 0
     return bool(moved.any() and (moved & as_jumps).sum() > moved.sum() / 2)
@@ -390,7 +390,7 @@ def _changes(study: Study, contrast: Contrast, *, keep: bool, n_groups: int, spr
     )  # fmt: skip
 
 
-def _compared(
+def _table(
     study: Study,
     contrast: Contrast,
     title: str,
@@ -408,60 +408,60 @@ def _compared(
     causal = _causal(study, contrast, given)
     chosen = study.chosen(rows)
     outputs, n_groups = len(study.model.outputs), study.rows.n_groups
-    here = study.sample if chosen.positions is None else study.sample.take(chosen.positions, chosen.sampled_from > 0)  # fmt: skip
+    block = study.sample if chosen.positions is None else study.sample.take(chosen.positions, chosen.sampled_from > 0)  # fmt: skip
     everything = not (rows is None and study.rows.is_sampled)
-    fits = 8 * 5 * outputs * here.n_rows <= study.resources.memory // KEPT_SHARE
-    found = _changes(study, contrast, keep=everything and fits, n_groups=n_groups, spread=spread)
+    fits = 8 * 5 * outputs * block.n_rows <= study.resources.memory // KEPT_SHARE
+    changes = _changes(study, contrast, keep=everything and fits, n_groups=n_groups, spread=spread)
     if rows is None:
-        fold(study, found)
+        fold(study, changes)
     else:
-        found.add(here)
-    if found.moments[0].weight <= 0:
+        changes.add(block)
+    if changes.moments[0].weight <= 0:
         hint = None if contrast.per is None else "write a larger step"
         raise InputError.about("feature", "has no row that could change", _labels(contrast), hint)
-    known, said = found, ""
-    if spread and found.kept is None and here.n_rows:
+    known, sample_note = changes, ""
+    if spread and changes.row_values is None and block.n_rows:
         most = max(1, study.resources.memory // (KEPT_SHARE * 8 * 5 * outputs))
-        part = choose_rows(min(most, here.n_rows), here.n_rows, study.seed)
-        here, known = here.take(part.positions), _changes(study, contrast, keep=True, n_groups=n_groups)
-        known.add(here)
-        said = f"quantiles and rows are of a seeded sample of {counted(here.n_rows)} rows"
+        part = choose_rows(min(most, block.n_rows), block.n_rows, study.seed)
+        block, known = block.take(part.positions), _changes(study, contrast, keep=True, n_groups=n_groups)
+        known.add(block)
+        sample_note = f"quantiles and rows are of a seeded sample of {counted(block.n_rows)} rows"
     outside, where = _outside_once(study, contrast)
-    columns = _columns(study, found, contrast)
+    columns = _columns(study, changes, contrast)
     if spread:
-        columns = _with_spread(columns, found, chosen, level)
-        columns |= _quantile_columns(known, here, probabilities, n_groups)
-    columns |= {"n_rows": np.repeat([m.count for m in found.moments], outputs)}
-    reason = f"brute force here, because {found.moved.reason}; " if found.moved.reason else ""
-    left_out = found.n_rows - found.moments[0].count
+        columns = _with_spread(columns, changes, chosen, level)
+        columns |= _quantile_columns(known, block, probabilities, n_groups)
+    columns |= {"n_rows": np.repeat([m.count for m in changes.moments], outputs)}
+    reason = f"brute force here, because {changes.moved.reason}; " if changes.moved.reason else ""
+    left_out = changes.n_rows - changes.moments[0].count
     or_small = "" if contrast.per is None else ", or too large for so small a step"
     interval = f"{100 * level:g} % intervals: this model, over other rows drawn like these" if spread else ""
     unit = f"{'slope' if step is not None else 'change'} of the {study.model.scale_label}"
     all_notes = [
         *notes,
-        f"{found.moved.engine} engine: {reason}{study.why(study.plan)}",
+        f"{changes.moved.engine} engine: {reason}{study.why(study.plan)}",
         interval,
-        "rows of a cluster count as one" if found.cluster_errors else "",
+        "rows of a cluster count as one" if changes.cluster_errors else "",
         f"{counted(left_out)} rows without a known, finite value (or without weight{or_small}) are left out"
         if left_out
         else "",
         chosen.note,
-        said,
+        sample_note,
         where,
         causal,
     ]
     return Change(
         columns=columns, title=title, notes=tuple(note for note in all_notes if note),
         library=study.sample.table.library, naming=study.naming, outside=outside, step=step, interval=interval, unit=unit,
-        row_values=_row_values(study, known, here, chosen.positions if known is found else None),
+        row_values=_row_values(study, known, block, chosen.positions if known is changes else None),
     )  # fmt: skip
 
 
-def _columns(study: Study, found: Changes, contrast: Contrast) -> dict[str, NDArray[Any]]:
-    """Means: by group, all rows first, then by output."""
+def _columns(study: Study, changes: Changes, contrast: Contrast) -> dict[str, NDArray[Any]]:
+    """Columns of means, by group (all rows first), then by output."""
     outputs = study.model.outputs
     labels = [ALL] if study.rows.groups is None else [ALL, *study.rows.groups.labels]
-    mean = np.concatenate([moments.average for moments in found.moments])
+    mean = np.concatenate([moments.average for moments in changes.moments])
     start, end = mean[:, START], mean[:, END]
     columns: dict[str, NDArray[Any]] = {
         "output": labels_column([output for _ in labels for output in outputs]),
@@ -478,12 +478,12 @@ def _columns(study: Study, found: Changes, contrast: Contrast) -> dict[str, NDAr
 
 
 def _with_spread(
-    columns: dict[str, NDArray[Any]], found: Changes, chosen: Chosen, level: float
+    columns: dict[str, NDArray[Any]], changes: Changes, chosen: Chosen, level: float
 ) -> dict[str, NDArray[Any]]:
     """The means' columns with errors, and how rows differ."""
-    mean = np.concatenate([moments.average for moments in found.moments])
-    spread = np.concatenate([np.asarray(moments.std) for moments in found.moments])
-    error = sampling_reach(found.n_rows, chosen.sampled_from) * np.concatenate(found.errors)
+    mean = np.concatenate([moments.average for moments in changes.moments])
+    spread = np.concatenate([np.asarray(moments.std) for moments in changes.moments])
+    error = sampling_reach(changes.n_rows, chosen.sampled_from) * np.concatenate(changes.errors)
     width = NormalDist().inv_cdf(0.5 + level / 2) * error[:, CHANGE]
     ratio = columns.pop("ratio", None)
     columns |= {
@@ -507,27 +507,27 @@ def _with_spread(
 def _quantile_columns(
     known: Changes, block: Block, probabilities: Sequence[float], n_groups: int
 ) -> dict[str, NDArray[Any]]:
-    if not probabilities or known.kept is None:
+    if not probabilities or known.row_values is None:
         return {}
     weights = None if block.weights is None else block.weights[known.positions]
     codes = None if block.codes is None else block.codes[known.positions]
-    found = []
+    quantiles = []
     for group in range(-1, n_groups):
-        inside = np.ones(len(known.kept), bool) if group < 0 else np.asarray(codes) == group
-        for values in known.kept[inside, :, CHANGE].T:
-            own = None if weights is None else weights[inside]
-            found.append(
-                weighted_quantiles(values, np.array(probabilities), own)
+        inside = np.ones(len(known.row_values), bool) if group < 0 else np.asarray(codes) == group
+        for values in known.row_values[inside, :, CHANGE].T:
+            group_weights = None if weights is None else weights[inside]
+            quantiles.append(
+                weighted_quantiles(values, np.array(probabilities), group_weights)
                 if len(values) and not np.isnan(values).any()
                 else np.full(len(probabilities), np.nan)
             )
-    return {f"q{100 * p:g}": column for p, column in zip(probabilities, np.array(found, dtype=float).T)}
+    return {f"q{100 * p:g}": column for p, column in zip(probabilities, np.array(quantiles, dtype=float).T)}
 
 
 def _row_values(
     study: Study, known: Changes, block: Block, positions: Positions | None
 ) -> dict[str, NDArray[Any]]:
-    if known.kept is None:
+    if known.row_values is None:
         return {}
     outputs, groups = study.model.outputs, study.rows.groups
     rows = known.positions if positions is None else positions[known.positions]
@@ -540,7 +540,7 @@ def _row_values(
         labels = labels_column([*groups.labels, *([None] if (codes < 0).any() else [])])  # -1: in no group
         columns["group"] = np.repeat(labels[codes], len(outputs))
     for name, at in (("start", START), ("end", END), ("estimate", CHANGE)):
-        columns[name] = known.kept[..., at].ravel()
+        columns[name] = known.row_values[..., at].ravel()
     return columns
 
 
@@ -551,10 +551,10 @@ def _labels(contrast: Contrast) -> list[Any]:
     return [move.feature.label for move in (*contrast.moves, *contrast.across)]
 
 
-def _said(study: Study, moves: Sequence[Move]) -> str:
+def _moves_in_words(study: Study, moves: Sequence[Move]) -> str:
     """The moves in words: "age goes from 30 to 50 years"."""
     return ", ".join(
-        f"{study.naming.name(m.feature.label)} goes from {_end_said(study, m, m.start)} to {_end_said(study, m, m.end)}"
+        f"{study.naming.name(m.feature.label)} goes from {_end_in_words(study, m, m.start)} to {_end_in_words(study, m, m.end)}"
         for m in moves
     )
 
@@ -566,7 +566,7 @@ def _predicted(study: Study) -> str:
     return with_unit(study.naming, model.scale_label, what)
 
 
-def _end_said(study: Study, move: Move, end: End) -> str:
+def _end_in_words(study: Study, move: Move, end: End) -> str:
     if isinstance(end, Fixed):
         return named_value(end.value[0], study.naming, move.feature.label, printed_value)
     if end.stays:
@@ -575,13 +575,13 @@ def _end_said(study: Study, move: Move, end: End) -> str:
 
 
 def _outside_once(study: Study, contrast: Contrast) -> tuple[float, str]:
-    """The same as `_outside`; of the change that was asked about last it is known."""
+    """`_outside`, cached for the change that was asked about last."""
     about = tuple(move.feature for move in (*contrast.moves, *contrast.across)), repr(contrast.about)
-    found: tuple[float, str] | None = study.cache.kept("outside", about)
-    if found is None:
-        found = _outside(study, contrast)
-        study.cache.keep("outside", about, found)
-    return found
+    outside: tuple[float, str] | None = study.cache.kept("outside", about)
+    if outside is None:
+        outside = _outside(study, contrast)
+        study.cache.keep("outside", about, outside)
+    return outside
 
 
 def _outside(study: Study, contrast: Contrast) -> tuple[float, str]:
@@ -596,20 +596,20 @@ def _outside(study: Study, contrast: Contrast) -> tuple[float, str]:
     places = np.flatnonzero(known)
     if not len(places):
         return float("nan"), ""
-    looked_at = cache(lambda features: moved_inside(study, features, places))
+    inside_at = cache(lambda features: moved_inside(study, features, places))
     inside = []
     for corner in contrast.corners:
-        moving = [(f, end) for f, end in corner if not (isinstance(end, Own) and end.stays)]
-        here = np.ones(len(places), bool)
+        moving = [(f, end) for f, end in corner if not (isinstance(end, Shift) and end.stays)]
+        near = np.ones(len(places), bool)
         if moving:
             by_label = {move.feature: column for move, column in zip(moves, columns)}
-            own = [(f, by_label[f].part(rows[places]), end) for f, end in moving]
-            values = [end.value if isinstance(end, Fixed) else end.values(column) for _, column, end in own]
-            here = looked_at(tuple(f for f, _ in moving))(values)
+            parts = [(f, by_label[f].part(rows[places]), end) for f, end in moving]
+            values = [end.value if isinstance(end, Fixed) else end.values(column) for _, column, end in parts]
+            near = inside_at(tuple(f for f, _ in moving))(values)
             for feature, value in zip((f for f, _ in moving), values):
-                here &= _in_range(study, feature, value)
-        inside.append(here)
-    shares = [1.0 - float(here.mean()) for here in inside]
+                near &= _in_range(study, feature, value)
+        inside.append(near)
+    shares = [1.0 - float(near.mean()) for near in inside]
     outside = 1.0 - float(np.logical_and.reduce(inside).mean())
     ends = ", ".join(f"{100 * share:.0f} %" for share in shares)
     words = "at start and end" if len(shares) == 2 else "at the four combinations"
@@ -632,34 +632,34 @@ def _in_range(study: Study, feature: Feature, values: NDArray[Any]) -> NDArray[n
 
 def _reach(column: Column) -> tuple[float, float] | None:
     """The smallest and largest number of a column; None where there is none."""
-    own = column.to_float()
-    own = own[np.isfinite(own)]
-    return (float(own.min()), float(own.max())) if len(own) else None
+    numbers = column.to_float()
+    numbers = numbers[np.isfinite(numbers)]
+    return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
 
 
 def _causal(study: Study, contrast: Contrast, given: Sequence[Any] | None) -> str:
-    """What a causal reading would assume."""
+    """The note, in words, on what a causal reading of the change would assume."""
     moving = {c for m in (*contrast.moves, *contrast.across) for c in m.feature.columns}
     moved = " and ".join(str(study.naming.name(label)) for label in _labels(contrast))
-    others = [c for c in study.model.columns if c not in moving]
+    other_columns = [c for c in study.model.columns if c not in moving]
     if given is None:
         return (
             f"what the model does, not the world: a causal reading would assume that only the model's other features "
             f"affect both {moved} and the target, and that {moved} affects none of them (given=[...] names these)"
         )
-    asked = [column_name(name, study.rows.head, "given") for name in validate.listed("given", given)]
-    for name in asked:
+    given_columns = [column_name(name, study.rows.head, "given") for name in validate.listed("given", given)]
+    for name in given_columns:
         if name in moving:
             raise InputError.about("given", "names a feature that moves", name)
-    held = [str(study.naming.name(c)) for c in asked if c in others]
-    unused = [str(study.naming.name(c)) for c in asked if c not in others]
-    beyond = [str(study.naming.name(c)) for c in others if c not in asked]
-    said = f"a causal reading given {', '.join(held) or 'nothing'} would assume that nothing else affects both {moved} and the target"
+    held = [str(study.naming.name(c)) for c in given_columns if c in other_columns]
+    unused = [str(study.naming.name(c)) for c in given_columns if c not in other_columns]
+    beyond = [str(study.naming.name(c)) for c in other_columns if c not in given_columns]
+    text = f"a causal reading given {', '.join(held) or 'nothing'} would assume that nothing else affects both {moved} and the target"
     if beyond:
-        said += f"; the model also keeps {_few(beyond)} fixed, outside that set: effects of {moved} through them are not counted"
+        text += f"; the model also keeps {_few(beyond)} fixed, outside that set: effects of {moved} through them are not counted"
     if unused:
-        said += f"; {_few(unused)} are not adjusted for: the model does not use them"
-    return said
+        text += f"; {_few(unused)} are not adjusted for: the model does not use them"
+    return text
 
 
 def _few(names: Sequence[str]) -> str:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 START, END, CHANGE, RISES, FALLS = range(5)  # what is added up of every row; of means alone, the first three
 SAME = 1e-9  # of predictions, up to which two of them are equal: an engine may sum in another order
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 ROUNDING = 1e-12  # of a way, by which it may differ from another of the same length
 COPIES = 4  # arrays as large as a part's predictions
 
@@ -59,7 +59,7 @@ class Fixed:
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class Shift:
     """A row's own value, times and plus something; `limits` are not overstepped by rows that lie within them.
 
     Numbers of times are in the column's unit. Within limits, plus 0 is the start of a step of 1 to the next whole number: what has
@@ -80,10 +80,10 @@ class Own:
 
     def values(self, column: Column) -> NDArray[Any]:
         """The values of rows where the column is known, in the column's dtype where it can hold them."""
-        own, dtype = column.values, column.dtype
+        values, dtype = column.values, column.dtype
         is_start = self.limits is not None and self.plus == 0
         if column.kind in TIME_KINDS:
-            before = own.astype(np.int64)
+            before = values.astype(np.int64)
             later = before + np.int64(self.plus)
             beyond = (later > before) != (self.plus > 0)
             if self.limits is not None:
@@ -102,45 +102,45 @@ class Own:
         numbers += self.plus
         if self.limits is not None:
             low, high = (np.float64(limit) for limit in self.limits)
-            numbers -= is_start & (column.kind == "integer") & (own >= high)
-            if own.size and own.min() >= low and own.max() <= high:
+            numbers -= is_start & (column.kind == "integer") & (values >= high)
+            if values.size and values.min() >= low and values.max() <= high:
                 np.clip(numbers, low, high, out=numbers)
                 if column.kind == "float" and np.isfinite(high - low):
                     return numbers.astype(dtype, copy=False)
             else:
-                np.clip(numbers, np.minimum(low, own), np.maximum(high, own), out=numbers)
+                np.clip(numbers, np.minimum(low, values), np.maximum(high, values), out=numbers)
         if column.kind == "float":
             with np.errstate(over="ignore"):
-                found = numbers.astype(dtype, copy=False)
-            lost = np.isinf(found)
+                shifted = numbers.astype(dtype, copy=False)
+            lost = np.isinf(shifted)
             if lost.any():
-                lost &= np.isfinite(own)
+                lost &= np.isfinite(values)
         elif (numbers != np.floor(numbers)).any():
             return numbers
         else:
             limits = np.iinfo(dtype)
             lost = (numbers < limits.min) | (numbers >= limits.max + 1.0)
-            found = np.where(lost, 0.0, numbers).astype(dtype)
+            shifted = np.where(lost, 0.0, numbers).astype(dtype)
             if self.times == 1 and self.limits is None and abs(self.plus) < 2**63:
                 # Also beyond what a float holds; there, whoever leaves at one end comes in at the other.
-                moved = own.astype(np.int64) + np.int64(self.plus)
-                found = moved.astype(dtype)
+                moved = values.astype(np.int64) + np.int64(self.plus)
+                shifted = moved.astype(dtype)
                 lost = (moved < limits.min) | (moved > limits.max)
                 if dtype.itemsize == moved.itemsize:
-                    lost = (found > own) != (self.plus > 0) if self.plus else np.zeros(len(own), bool)
+                    lost = (shifted > values) != (self.plus > 0) if self.plus else np.zeros(len(values), bool)
         if lost.any():
             raise InputError.about("times" if self.times != 1 else "plus",
                           f"leads beyond what the {dtype} column {column.name!r} can hold", float(numbers[lost][0]))  # fmt: skip
-        return found
+        return shifted
 
 
-End = Fixed | Own
+End = Fixed | Shift
 MovedValues = Mapping[End, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """One feature's way: from where, to where."""
+    """The end that one feature starts from and the end it goes to."""
 
     feature: Feature
     start: End
@@ -153,12 +153,12 @@ class Move:
     @property
     def needs_value(self) -> bool:
         """Whether rows whose value is missing cannot be moved."""
-        return any(isinstance(end, Own) and not end.stays for end in self.ends)
+        return any(isinstance(end, Shift) and not end.stays for end in self.ends)
 
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """What is compared: moves that are made together, and perhaps others at whose ends their change is compared.
+    """Moves of features that are made together, and perhaps others at whose ends the change they make is compared.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ class Contrast:
 
     @property
     def corners(self) -> list[list[tuple[Feature, End]]]:
-        """Where rows are asked about: the start and the end, and for differences of changes these twice."""
+        """The points at which rows are predicted: start and end, and for differences of changes these twice."""
         return [
             [(move.feature, move.ends[at]) for part, at in zip(self._parts, corner) for move in part]
             for corner in product((0, 1), repeat=len(self._parts))
@@ -203,16 +203,16 @@ class Contrast:
             (move,), rows = self.moves, slice(None) if used.all() else np.flatnonzero(used)
             column = feature_column(move.feature, block.table).part(rows)
             if _may_stay(move, column):
-                used[rows] = self._way(column, {end: end.values(column) for end in move.ends}) != 0
+                used[rows] = self._step_sizes(column, {end: end.values(column) for end in move.ends}) != 0
         return used
 
     def predictions(self, plan: Plan, table: Table, resources: Resources) -> Float:
-        """What is predicted of rows at every corner, ``(rows, outputs, corners)``."""
+        """Predictions of the rows moved to every corner, ``(rows, outputs, corners)``."""
         moved = self.moved(table)
         moves = [_moving_axes(table, ends, moved) for ends in self.corners]
-        found = plan.engine.moved_predictions(moves, table, resources)
-        if found is not None:
-            return np.ascontiguousarray(found.transpose(1, 2, 0))
+        predicted = plan.engine.moved_predictions(moves, table, resources)
+        if predicted is not None:
+            return np.ascontiguousarray(predicted.transpose(1, 2, 0))
         question = Question((), spread=False, rows=np.arange(table.n_rows), averaged=False)
         corners = [
             np.asarray(plan.engine.answer([question], Block(rows_at(table, ends)), resources)[0].curves)
@@ -226,12 +226,12 @@ class Contrast:
         return all(isinstance(end, Fixed) for move in (*self.moves, *self.across) for end in move.ends)
 
     def moved(self, table: Table) -> MovedValues:
-        """What rows' own values become at the ends that move them."""
+        """For every end that shifts rows: the values they have there."""
         return {
             end: end.values(feature_column(move.feature, table))
             for move in (*self.moves, *self.across)
             for end in move.ends
-            if isinstance(end, Own) and not end.stays
+            if isinstance(end, Shift) and not end.stays
         }
 
     def means(
@@ -239,37 +239,37 @@ class Contrast:
     ) -> list[Moments] | None:
         """Mean start, end and change, ``(outputs, 3)``: over all rows, then by group. None where every row is to be asked.
 
-        With `per`, as if all rows went as far as `usual_way` says.
+        With `per`, as if all rows went as far as `full_step` says.
         """
         if plan.engine.additive and self.between_values:
-            question = Question(tuple(_joined(part, block.table) for part in self._parts), spread=False)
+            question = Question(tuple(_joint_axis(part, block.table) for part in self._parts), spread=False)
             (answer,) = plan.engine.answer([question], block, resources)
-            found = [answer.total, *answer.groups]
+            parts = [answer.total, *answer.groups]
         else:
             moves = [_moving_axes(block.table, ends, moved) for ends in self.corners]
-            asked = plan.engine.moved_means(moves, block, resources)
-            if asked is None:
+            means = plan.engine.moved_means(moves, block, resources)
+            if means is None:
                 return None
-            found = [replace(one[0], mean=np.stack([m.mean for m in one], axis=-1)) for one in zip(*asked)]
-        way = 1.0 if self.per is None else self.usual_way
+            parts = [replace(each[0], mean=np.stack([m.mean for m in each], axis=-1)) for each in zip(*means)]
+        way = 1.0 if self.per is None else self.full_step
 
         def three(mean: Float) -> Float:
             start, end = self._ends(mean.reshape(len(mean), -1))
             return np.stack([start, end, (end - start) / way], axis=-1)
 
-        return [moments.changed(three) for moments in found]
+        return [moments.changed(three) for moments in parts]
 
     @property
-    def usual_way(self) -> float:
-        """How far rows go whose way nothing cuts short, in the unit asked for; of slopes."""
+    def full_step(self) -> float:
+        """How far a slope moves rows that no limit stops, in the unit asked for."""
         (move,) = self.moves
-        low, high = (float(end.plus) for end in move.ends if isinstance(end, Own))
+        low, high = (float(end.plus) for end in move.ends if isinstance(end, Shift))
         return (high - low) / float(self.per or 1.0)
 
-    def goes_as_usual(self, table: Table, moved: MovedValues) -> NDArray[np.bool_]:
-        """Whether rows go as far as `usual_way` says, to within rounding."""
-        way = self._way(feature_column(self.moves[0].feature, table), moved)
-        return np.abs(way - self.usual_way) <= ROUNDING * self.usual_way
+    def takes_full_step(self, table: Table, moved: MovedValues) -> NDArray[np.bool_]:
+        """Whether rows go as far as `full_step` says, to within rounding."""
+        way = self._step_sizes(feature_column(self.moves[0].feature, table), moved)
+        return np.abs(way - self.full_step) <= ROUNDING * self.full_step
 
     def _ends(self, corners: Float) -> tuple[Float, Float]:
         """Predictions at start and end, from those at the corners (the last axis); of a difference of changes, both changes."""
@@ -278,19 +278,19 @@ class Contrast:
         return corners[..., 0], corners[..., 1]
 
     def values(self, predicted: Float, table: Table) -> Float:
-        """What is added up of rows, ``(rows, outputs, 5)``, from their predictions at the corners."""
+        """Start, end, change, and whether it rises or falls, ``(rows, outputs, 5)``, from predictions at the corners."""
         with np.errstate(invalid="ignore", over="ignore"):  # of infinite predictions
             start, end = self._ends(predicted)
             change = end - start
             size = SAME * np.abs(predicted).max(axis=-1)
             if self.per is not None:
                 column = feature_column(self.moves[0].feature, table)
-                way = self._way(column, self.moved(table))[:, None]
+                way = self._step_sizes(column, self.moved(table))[:, None]
                 change = change / way
                 size = size / np.abs(way)
             return np.stack([start, end, change, change > size, change < -size], axis=-1)
 
-    def _way(self, column: Column, moved: MovedValues) -> Float:
+    def _step_sizes(self, column: Column, moved: MovedValues) -> Float:
         """How far each row of the column that moves went, in the unit asked for."""
         (move,) = self.moves
         low, high = (moved[end] if end in moved else end.values(column) for end in move.ends)
@@ -308,7 +308,7 @@ def _may_stay(move: Move, column: Column) -> bool:
         return False
     largest = max(abs(float(values.max())), abs(float(values.min())))
     rounded = np.spacing(values.dtype.type(largest) if column.kind == "float" else largest)
-    return not rounded < min(abs(end.plus) for end in move.ends if isinstance(end, Own) and end.plus)
+    return not rounded < min(abs(end.plus) for end in move.ends if isinstance(end, Shift) and end.plus)
 
 
 def rows_at(table: Table, ends: Sequence[tuple[Feature, End]]) -> Table:
@@ -317,7 +317,7 @@ def rows_at(table: Table, ends: Sequence[tuple[Feature, End]]) -> Table:
         return table
     first = table.slice(0, 1)
     for feature, end in ends:
-        if isinstance(end, Own) and end.stays:
+        if isinstance(end, Shift) and end.stays:
             continue
         if isinstance(end, Fixed):
             axis, places = feature.axis(end.value, table), np.zeros(table.n_rows, np.intp)
@@ -330,15 +330,15 @@ def rows_at(table: Table, ends: Sequence[tuple[Feature, End]]) -> Table:
 
 
 def _moving_axes(table: Table, ends: Sequence[tuple[Feature, End]], moved: MovedValues) -> list[Axis]:
-    """Where rows go: a value for every row, or one for all; nothing where they stay."""
+    """The axes along which rows move: a value for every row, or one for all; none where they stay."""
     return [
         feature.axis(end.value if isinstance(end, Fixed) else moved[end], table)
         for feature, end in ends
-        if not (isinstance(end, Own) and end.stays)
+        if not (isinstance(end, Shift) and end.stays)
     ]
 
 
-def _joined(moves: Sequence[Move], table: Table) -> Axis:
+def _joint_axis(moves: Sequence[Move], table: Table) -> Axis:
     """One axis of two points on which several features move together."""
     points: dict[Any, NDArray[Any]] = {}
     for move in moves:
@@ -348,7 +348,7 @@ def _joined(moves: Sequence[Move], table: Table) -> Axis:
 
 
 class Changes(Accumulator):
-    """What moving rows changes: means, spreads and shares over all rows, then by group.
+    """Accumulator of what moving rows changes: means, spreads and shares over all rows, then by group.
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ class Changes(Accumulator):
         self.moments = [self._empty() for _ in range(1 + n_groups)]
         self.moved = MovedBy.of(plan)
         self.n_rows = 0
-        self.kept: Float | None = None  # (rows, outputs, 5) of the rows at `positions`
+        self.row_values: Float | None = None  # (rows, outputs, 5) of the rows at `positions`
         self.positions: Positions = np.empty(0, np.intp)
         self.cluster_errors: tuple[Float, ...] = ()
 
@@ -399,64 +399,64 @@ class Changes(Accumulator):
         positions = np.flatnonzero(self._comparison.used(block))
         if not len(positions):
             return
-        own = block if len(positions) == block.n_rows else block.take(positions)
-        clustered = self._spread and own.clusters is not None
-        size = own.n_rows
+        used = block if len(positions) == block.n_rows else block.take(positions)
+        clustered = self._spread and used.clusters is not None
+        size = n_rows = used.n_rows
         counted = not self._spread and self._plan.engine.additive and self._comparison.between_values
         if not self._together and not counted:
             per_row = 8 * COPIES * self._outputs * max(5, len(self._comparison.corners))
             size = max(1, min(size, self._resources.memory // per_row))
-        kept = []
-        for start in range(0, own.n_rows, size):
-            part = own if size >= own.n_rows else own.take(np.arange(start, min(start + size, own.n_rows)))
-            if not self._spread and self._averaged_at_once(part):
+        chunks = []
+        for start in range(0, n_rows, size):
+            part = used if size >= n_rows else used.take(np.arange(start, min(start + size, n_rows)))
+            if not self._spread and self._add_means(part):
                 continue
             values = self._values(part.table)
             self._join(block_moments(values[..., : self._added], part, 0, part.n_rows, self._spread))
             if self._keep or clustered:
-                kept.append(values)
-        if kept:
-            self.kept, self.positions = np.concatenate(kept), positions
-        if clustered and own.clusters is not None and self.kept is not None:
-            by_output = self.kept.transpose(1, 0, 2)
+                chunks.append(values)
+        if chunks:
+            self.row_values, self.positions = np.concatenate(chunks), positions
+        if clustered and used.clusters is not None and self.row_values is not None:
+            by_output = self.row_values.transpose(1, 0, 2)
             self.cluster_errors = cluster_errors(
                 lambda rows: by_output[:, rows],
                 Answer(self.moments[0], tuple(self.moments[1:])),
-                own,
-                own.clusters,
+                used,
+                used.clusters,
                 self._resources.memory,
             )
 
-    def _averaged_at_once(self, block: Block) -> bool:
+    def _add_means(self, block: Block) -> bool:
         """Take in the means of a block without its rows' own values, where the engine has them."""
         compared, unusual = self._comparison, np.empty(0, np.intp)
         moved = compared.moved(block.table)
         if compared.per is not None:
-            unusual = np.flatnonzero(~compared.goes_as_usual(block.table, moved))
+            unusual = np.flatnonzero(~compared.takes_full_step(block.table, moved))
             if 2 * len(unusual) > block.n_rows:
                 return False
-        means = self._asked(lambda plan: compared.means(plan, block, moved, self._resources))
+        means = self._answer(lambda plan: compared.means(plan, block, moved, self._resources))
         if means is None:
             return False
         if len(unusual):  # their change counts by the way they went themselves
             part = block.take(unusual)
             values = self._values(part.table)
-            more = values[..., CHANGE] - (values[..., END] - values[..., START]) / compared.usual_way
-            for moments, own in zip(means, block_moments(more, part, 0, part.n_rows, False)):
-                if own.weight > 0:
-                    moments.mean[..., CHANGE] += own.mean * (own.weight / moments.weight)
+            more = values[..., CHANGE] - (values[..., END] - values[..., START]) / compared.full_step
+            for moments, correction in zip(means, block_moments(more, part, 0, part.n_rows, False)):
+                if correction.weight > 0:
+                    moments.mean[..., CHANGE] += correction.mean * (correction.weight / moments.weight)
         self._join(means)
         return True
 
     def _values(self, table: Table) -> Float:
-        predicted = self._asked(lambda plan: self._comparison.predictions(plan, table, self._resources))
+        predicted = self._answer(lambda plan: self._comparison.predictions(plan, table, self._resources))
         return self._comparison.values(predicted, table)
 
-    def _asked(self, ask: Callable[[Plan], Found]) -> Found:
+    def _answer(self, ask: Callable[[Plan], Result]) -> Result:
         """What the plan gives, or brute force where its engine cannot."""
-        found, moved = with_fallback(self._plan, lambda plan: (ask(plan), MovedBy.of(plan)))
+        answer, moved = with_fallback(self._plan, lambda plan: (ask(plan), MovedBy.of(plan)))
         self._note(moved)
-        return found
+        return answer
 
     def _join(self, more: Sequence[Moments]) -> None:
         self.moments = [a.merge(b) for a, b in zip(self.moments, more)]
@@ -472,13 +472,13 @@ class Changes(Accumulator):
 
     def state(self) -> State:
         moved = self.moved
-        found: State = {
+        state: State = {
             "rows": np.array([self.n_rows]),
             "moved": np.array([moved.engine, moved.reason, str(int(moved.costs_predictions))]),
         }
         for number, moments in enumerate(self.moments):
-            found |= moments_state(moments, str(number))
-        return found
+            state |= moments_state(moments, str(number))
+        return state
 
     def restore(self, state: State) -> None:
         self.n_rows = 0

@@ -38,28 +38,28 @@ RARELY = 8.0  # times as far as that: what chance hardly ever leaves empty, howe
 # --- three columns at once ---------------------------------------------------------------------------
 
 
-def joint_partners(own: Codes, others: Mapping[Any, Codes], least: float) -> tuple[Any, Any, float] | None:
+def joint_partners(column: Codes, others: Mapping[Any, Codes], least: float) -> tuple[Any, Any, float] | None:
     """The two other columns that together say most about a feature, and how much; None where they say no more than one.
 
     Codes are eight groups of equal size or levels. How much is Pearson's squared contingency coefficient of the
     feature with both, less chance, as for one; it must pass that of either by `least`.
     """
-    size = len(own)
+    size = len(column)
     groups = int(np.clip((size / PER_CELL) ** (1 / 3), 2, GROUPS))
-    mine = _coarse(own, groups)
+    mine = _coarse(column, groups)
     theirs = {name: _coarse(codes, groups) for name, codes in list(others.items())[:TOGETHER]}
     theirs = {name: codes for name, codes in theirs.items() if codes.max() > 0}
     if len(theirs) < 2:
         return None
-    found, freedom, alone = _joint_coefficients(mine, list(theirs.values()))
+    joint, freedom, alone = _joint_coefficients(mine, list(theirs.values()))
     sure = SURE * np.sqrt(2.0 * freedom) / size  # so many standard deviations without any dependence
-    more = found - np.maximum(alone[:, None], alone)
+    more = joint - np.maximum(alone[:, None], alone)
     telling = np.triu(more >= np.maximum(least, sure), 1)
     if not telling.any():
         return None
-    first, second = np.unravel_index(int(np.argmax(np.where(telling, found, -1.0))), found.shape)
+    first, second = np.unravel_index(int(np.argmax(np.where(telling, joint, -1.0))), joint.shape)
     names = list(theirs)
-    return names[first], names[second], float(found[first, second])
+    return names[first], names[second], float(joint[first, second])
 
 
 def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Float, Float]:
@@ -78,13 +78,13 @@ def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Fl
 
     cells = by_pairs((total > 0).astype(np.float64))
     alone = less_chance(np.add.reduceat(np.diagonal(apart), start), n_own, sizes, size)
-    found = less_chance(by_pairs(apart), n_own, cells, size)
-    return found, int(mine.max()) * np.maximum(cells - 1, 1), alone
+    joint = less_chance(by_pairs(apart), n_own, cells, size)
+    return joint, int(mine.max()) * np.maximum(cells - 1, 1), alone
 
 
-def less_chance(squared: Float, groups: int, others: NDArray[Any], rows: int) -> Float:
-    """The coefficient from a column's square contingency, in `groups` groups, with columns of `others` groups."""
-    left = np.maximum(0.0, squared / rows - (groups - 1) * (others - 1) / max(1, rows - 1))
+def less_chance(squared: Float, groups: int, other_groups: NDArray[Any], rows: int) -> Float:
+    """The coefficient from a column's square contingency, in `groups` groups, with columns of `other_groups`."""
+    left = np.maximum(0.0, squared / rows - (groups - 1) * (other_groups - 1) / max(1, rows - 1))
     return np.asarray(left / (1.0 + left))
 
 
@@ -99,7 +99,7 @@ def indicators(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.float32], Co
 
 
 def _coarse(codes: Codes, groups: int) -> Codes:
-    """So many groups at most: neighbours joined, or where there are many levels, the rarer ones."""
+    """Codes of at most `groups` groups: neighbours are joined, or where there are many levels, the rarer ones."""
     dense, count = dense_codes(codes)
     if count <= groups:
         return dense
@@ -112,7 +112,7 @@ def _coarse(codes: Codes, groups: int) -> Codes:
 
 
 def dense_codes(codes: NDArray[Any]) -> tuple[Codes, int]:
-    """Whole numbers from -1 on without those that do not occur, and how many do.
+    """Codes (whole numbers from -1 on) numbered anew without those that do not occur, and how many do.
 
     Examples
     --------
@@ -147,9 +147,9 @@ class Combinations:
 
     def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
         # Rows drawn by weight are as many as count.
-        others = np.full(study.sample.n_rows, study.sample.weights is None)
-        others[rows] = False
-        more = np.flatnonzero(others)
+        unused = np.full(study.sample.n_rows, study.sample.weights is None)
+        unused[rows] = False
+        more = np.flatnonzero(unused)
         more = np.random.default_rng(study.seed).permutation(more)[: max(0, ROWS - len(rows))]
         self.rows, self.looked_at = np.concatenate([rows, np.sort(more)]), len(rows)
         self._study = study
@@ -202,29 +202,29 @@ class Combinations:
         if not any(are_levels.values()) and feature.kind in ORDERED_KINDS:
             return None
         if feature.is_group or feature.label not in are_levels:
-            own, mine = _as_levels(self._study.column(feature), self.rows)
+            feature_codes, mine = _as_levels(self._study.column(feature), self.rows)
         else:
             codes, mine = self._coded(feature.label)
-            own = codes.astype(np.intp)
-        at = _at_values(self._study.column(feature), self.rows, own, values, mine)
+            feature_codes = codes.astype(np.intp)
+        at = _at_values(self._study.column(feature), self.rows, feature_codes, values, mine)
         if mine:
             self._remember_all()
-        others = [name for name in are_levels if name not in feature.columns]
-        few = [name for name in others if are_levels[name]][: TOGETHER // 2]
-        sets: list[Sequence[Any]] = [(name,) for name in (others if mine else few)]
+        other_names = [name for name in are_levels if name not in feature.columns]
+        few = [name for name in other_names if are_levels[name]][: TOGETHER // 2]
+        sets: list[Sequence[Any]] = [(name,) for name in (other_names if mine else few)]
         sets += list(combinations(few, 2))
-        found = np.zeros((len(values), self.looked_at), dtype=bool)
+        excluded = np.zeros((len(values), self.looked_at), dtype=bool)
         most: tuple[float, Sequence[Any]] = (0.0, ())
         for names in sets:
             joint = self._joint(names).astype(np.intp)
-            table, expected = _table(own, joint)
+            table, expected = _table(feature_codes, joint)
             never = (table == 0) & (expected >= EXPECTED)
             if never.any():
-                here = never[at][:, joint[: self.looked_at]] & (at >= 0)[:, None]
-                found |= here
+                mask = never[at][:, joint[: self.looked_at]] & (at >= 0)[:, None]
+                excluded |= mask
                 # A second column must exclude clearly more than the first by itself.
-                most = max(most, (float(here.mean()) - 0.02 * len(names), names), key=lambda one: one[0])
-        return Impossible(found, tuple(most[1])) if found.any() else None
+                most = max(most, (float(mask.mean()) - 0.02 * len(names), names), key=lambda pair: pair[0])
+        return Impossible(excluded, tuple(most[1])) if excluded.any() else None
 
 
 def _are_few(column: Column) -> bool:
@@ -254,18 +254,18 @@ def _cuts(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _at_values(
-    column: Column, rows: NDArray[np.intp], own: Codes, values: NDArray[Any], levels: bool
+    column: Column, rows: NDArray[np.intp], codes: Codes, values: NDArray[Any], levels: bool
 ) -> NDArray[np.intp]:
     """The codes of grid values; -1 where no row has such a level."""
     gone, place = column.missing[rows], np.full(len(values), -1, dtype=np.intp)
     missing = missing_among(values)
     if gone.any():
-        place[missing] = own[np.flatnonzero(gone)[0]]
+        place[missing] = codes[np.flatnonzero(gone)[0]]
     if column.kind in ORDERED_KINDS and not levels:
         known = column.values[rows][~gone]
         cuts = _cuts(known)
         groups, first = np.unique(np.searchsorted(cuts, known, side="right"), return_index=True)
-        in_group = dict(zip(groups.tolist(), own[~gone][first].tolist()))
+        in_group = dict(zip(groups.tolist(), codes[~gone][first].tolist()))
         for i in np.flatnonzero(~missing):
             place[i] = in_group.get(int(np.searchsorted(cuts, known.dtype.type(values[i]), side="right")), -1)
         return place
@@ -273,9 +273,9 @@ def _at_values(
     plain, first = np.unique(stored[rows][~gone], return_index=True)
     if column.kind not in ORDERED_KINDS:
         plain = column.levels[plain]
-    code_of = dict(zip(plain.tolist(), own[~gone][first].tolist()))
+    code_of = dict(zip(plain.tolist(), codes[~gone][first].tolist()))
     if len(code_of) > LEVELS:  # the rarer ones share the last code, which says nothing of any of them
-        code_of = {level: code for level, code in code_of.items() if code < own.max()}
+        code_of = {level: code for level, code in code_of.items() if code < codes.max()}
     for i in np.flatnonzero(~missing):
         place[i] = code_of.get(values[i : i + 1].tolist()[0], -1)
     return place

@@ -63,26 +63,26 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
 
     Parameters are those of `Explainer.conditional`.
     """
-    (found,) = study.resolve([feature])
+    (resolved,) = study.resolve([feature])
     weights = study.sample.row_weights()
-    column = study.column(found)
-    steps = feature_cut(study, found, bins, "given", ColumnValues(column, weights)).steps(column, weights)
+    column = study.column(resolved)
+    steps = feature_cut(study, resolved, bins, "given", ColumnValues(column, weights)).steps(column, weights)
     bin_of, labels, values = _bins(column, steps, weights)
     is_number = isinstance(rows, (int, np.integer)) and not isinstance(rows, bool)
-    own = None if is_number else study.chosen(rows).positions
-    predicted = study.predictions(own)
+    places = None if is_number else study.chosen(rows).positions
+    predicted = study.predictions(places)
     observed, reason = observed_outputs(study)
-    if own is not None:
-        bin_of, weights = bin_of[own], weights[own]
-        observed = None if observed is None else observed[own]
+    if places is not None:
+        bin_of, weights = bin_of[places], weights[places]
+        observed = None if observed is None else observed[places]
     mass = _sums(bin_of, weights, len(labels))
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
     (pd,) = compute_effects(
         study, Request(sets=[(feature,)], grid=values, spread=False, rows=chosen.positions)
     )
     ordered = column.kind in ORDERED_KINDS and steps.n_steps > 0
-    edges = steps.nodes if own is not None and ordered else bins
-    local = ale(study, feature, bins=edges, order="given", rows=own)
+    edges = steps.nodes if places is not None and ordered else bins
+    local = ale(study, feature, bins=edges, order="given", rows=places)
     mean = np.average(predicted, axis=0, weights=weights)
     accumulated = np.stack([ale_at(local, o, values) + mean[o] for o in range(len(mean))])
     arrays = {
@@ -101,17 +101,17 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     columns |= {name: array.ravel() for name, array in arrays.items() if array is not None}
     plain = replace(pd, spread=Spread(), backing=replace(pd.backing, weight=mass), groups={}, by=None)
     effects = {name: replace(plain, average=array) for name, array in arrays.items() if array is not None}
-    over = study.rows.sample_said.removeprefix("all ") if own is None else f"{counted(len(own))} rows"
+    over = study.rows.sample_said.removeprefix("all ") if places is None else f"{counted(len(places))} rows"
     notes = [f"means over {over}; PD over {counted(pd.n_rows)}"]
     if observed is None and study.sample.y is not None:
         notes.append(f"no observed means: {reason}")
     return Conditional(
         columns=columns,
-        title=f"{study.naming.name(found.label)}: what the data shows and what the model does, on {study.model.scale_label}",
+        title=f"{study.naming.name(resolved.label)}: what the data shows and what the model does, on {study.model.scale_label}",
         notes=tuple(notes),
         library=study.sample.table.library,
         naming=study.naming,
-        feature=found.label,
+        feature=resolved.label,
         effects=effects,
     )
 
@@ -123,7 +123,7 @@ def _bins(column: Column, steps: Steps, weights: Float) -> tuple[NDArray[np.intp
         edges = [printed_value(v) for v in steps.nodes]
         labels = [f"{'[' if i == 0 else '('}{edges[i]}, {edges[i + 1]}]" for i in range(steps.n_steps)]
         inside = [bin_of == b for b in range(steps.n_steps)]
-        medians = [weighted_quantiles(column.values[own], np.array([0.5]), weights[own]) for own in inside]
+        medians = [weighted_quantiles(column.values[rows], np.array([0.5]), weights[rows]) for rows in inside]
         values = np.concatenate(medians)
     else:
         bin_of = np.where(steps.known, steps.end_of, -1)
@@ -143,6 +143,6 @@ def _sums(bin_of: NDArray[np.intp], values: Float, n_bins: int) -> Float:
 
 
 def _means(bin_of: NDArray[np.intp], values: Float, weights: Float, mass: Float) -> Float:
-    out = np.stack([_sums(bin_of, weights * one, len(mass)) for one in values.T])
+    out = np.stack([_sums(bin_of, weights * column, len(mass)) for column in values.T])
     with np.errstate(invalid="ignore"):  # chosen rows leave bins empty, whose mean is unknown
         return out / mass

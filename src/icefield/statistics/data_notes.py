@@ -40,11 +40,11 @@ class DataNotes:
 
 
 def data_notes(study: Study) -> DataNotes:
-    """Look at the model's columns, once."""
-    return study.cache.once("data notes", lambda: _noticed(study))
+    """Missing values, constants, copies and near-perfect columns of the model, found once per study."""
+    return study.cache.once("data notes", lambda: _find_notes(study))
 
 
-def _noticed(study: Study) -> DataNotes:
+def _find_notes(study: Study) -> DataNotes:
     names, table = list(study.model.columns), study.sample.table
     chosen = choose_rows(None, study.sample.n_rows, study.seed, PREDICTION_ROWS).positions
     rows = np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen)
@@ -64,7 +64,7 @@ def _noticed(study: Study) -> DataNotes:
         else:
             alike.setdefault(_fingerprint(some), []).append(name)
     copies = [same for group in alike.values() if len(group) > 1 for same in _equal(table, group)]
-    missing.sort(key=lambda one: -one[1])
+    missing.sort(key=lambda pair: -pair[1])
     return DataNotes(tuple(missing), tuple(constant), tuple(copies), _perfect(study, names, sample, rows))
 
 
@@ -84,7 +84,7 @@ def _fingerprint(column: Column) -> bytes:
 
 
 def _comparable(column: Column) -> NDArray[Any]:
-    """Numbers as numbers; levels by the order in which they appear, so that a column under other names is the same."""
+    """A column as numbers to compare; levels by the order in which they appear, so that other names make no difference."""
     if column.kind in ORDERED_KINDS or column.kind == "boolean":
         return column.to_float() + 0.0  # minus zero is zero
     _, first, codes = np.unique(column.codes, return_index=True, return_inverse=True)
@@ -93,15 +93,15 @@ def _comparable(column: Column) -> NDArray[Any]:
 
 def _equal(table: Table, group: list[Any]) -> list[tuple[Any, ...]]:
     """Those of a group of columns, equal in a sample, that are equal in all rows."""
-    left, found = list(group), []
+    left, copies = list(group), []
     while len(left) > 1:
         first = _comparable(table.column(left[0]))
-        others = left[1:]
-        same = [n for n in others if np.array_equal(_comparable(table.column(n)), first, equal_nan=True)]
+        rest = left[1:]
+        same = [n for n in rest if np.array_equal(_comparable(table.column(n)), first, equal_nan=True)]
         if same:
-            found.append((left[0], *same))
-        left = [name for name in others if name not in same]
-    return found
+            copies.append((left[0], *same))
+        left = [name for name in rest if name not in same]
+    return copies
 
 
 def _perfect(
@@ -114,12 +114,12 @@ def _perfect(
     if weights.sum() <= 0:
         return ()
     known = [name for name in names if sample.column(name).kind != "other"]
-    told = [float(np.nanmax(_told(sample.column(name), truth[rows], weights), initial=0.0)) for name in known]
-    found = [one for one in zip(known, told) if one[1] >= PERFECT]
-    return tuple(sorted(found, key=lambda one: -one[1]))
+    shares = [float(np.nanmax(_r2(sample.column(name), truth[rows], weights), initial=0.0)) for name in known]
+    perfect = [pair for pair in zip(known, shares) if pair[1] >= PERFECT]
+    return tuple(sorted(perfect, key=lambda pair: -pair[1]))
 
 
-def _told(column: Column, truth: Float, weights: Float) -> Float:
+def _r2(column: Column, truth: Float, weights: Float) -> Float:
     """Share of each target's variance that lies between groups of a column, less what chance would put there."""
     codes = _cut(column, weights)
     groups = int(codes.max()) + 1
@@ -130,7 +130,7 @@ def _told(column: Column, truth: Float, weights: Float) -> Float:
     total = share @ np.square(apart)
     mass = np.bincount(codes, share)
     heavy = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
-    between = np.array([np.square(np.bincount(codes, share * one)) @ heavy for one in apart.T])
+    between = np.array([np.square(np.bincount(codes, share * target)) @ heavy for target in apart.T])
     r2 = np.divide(between, total, out=np.zeros_like(total), where=total > 0)
     return 1.0 - (1.0 - r2) * (len(codes) - 1) / (len(codes) - groups)
 

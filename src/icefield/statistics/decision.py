@@ -1,7 +1,7 @@
 """One decision per feature: all that is said of it, anywhere, is said from here.
 
 Summary, importance, regions, the report and the ranking of pictures ask `decisions`, which makes one `Decision`
-for each feature from the same curves, rows, weights, grid and thresholds, once per study. OutputCurves are read on a grid of
+for each feature from the same curves, rows, weights, grid and thresholds, once per study. Curves are read on a grid of
 their own, over the data's quantiles; with whom a feature interacts is looked for among the columns that tell its
 curves apart, and among the features that move the predictions most, by Friedman's unnormalised H.
 """
@@ -20,14 +20,14 @@ from icefield.progress import Progress
 from icefield.sampling import READ_CURVES
 from icefield.statistics.ice_sample import (
     READ_GRID,
-    Curved,
-    CurvedEffects,
+    IceEffects,
+    IceRequest,
     with_curves_of_its_rows,
 )
 from icefield.statistics.ice_statistics import RowGroups, output_unit
 from icefield.statistics.interactions import Interactions, pair_interactions
 from icefield.statistics.pair_check import UNSUPPORTED
-from icefield.statistics.reading import EXPLAINED_FROM, Reading, read_effect, together
+from icefield.statistics.reading import EXPLAINED_FROM, Reading, read_effect, with_all_outputs
 from icefield.statistics.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ SURE = 2.0  # standard errors from a threshold
 KEPT_SHARE = (
     0.25  # of the memory budget that the curves of all decisions may take; beyond, they are asked for again
 )
-READ = Curved(READ_GRID, kept=READ_CURVES, spread=False)
+READ = IceRequest(READ_GRID, kept=READ_CURVES, spread=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What is said of one feature.
+    """All statements about one feature, and the effect they were read from.
 
     Attributes
     ----------
@@ -86,21 +86,21 @@ class Decisions(Mapping[Any, Decision]):
     """
 
     def __init__(self, ranked: Sequence[Decision], pairs: Interactions | None, note: str) -> None:
-        self._found = {one.feature: one for one in ranked}
+        self._by_feature = {decision.feature: decision for decision in ranked}
         self.pairs, self.note = pairs, note
 
     def __getitem__(self, feature: Any) -> Decision:
-        return self._found[feature]
+        return self._by_feature[feature]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._found)
+        return iter(self._by_feature)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._by_feature)
 
 
 def decisions(study: Study, features: Iterable[Any] | None = None, *, rows: Any = None) -> Decisions:
-    """What is said of these features (all of the model's by default), made once.
+    """One Decision for each of these features (all of the model's by default), made once per study.
 
     Parameters
     ----------
@@ -115,61 +115,61 @@ def decisions(study: Study, features: Iterable[Any] | None = None, *, rows: Any 
 def decisions_beside(
     study: Study,
     features: Iterable[Any] | None,
-    *wanted: Curved,
+    *wanted: IceRequest,
     rows: Any = None,
     see: Callable[[Effect], None] | None = None,
 ) -> tuple[Decisions, list[dict[Any, Effect]]]:
-    """What is said of these features, and effects of theirs that are wanted beside it, as far as possible in one pass.
+    """Decisions for these features, and their effects as `wanted`, as far as possible in one pass over the rows.
 
     The effects come by label, in the order of the decisions, and keep their curves where those of all features fit the memory budget;
     `see` is shown each with its curves.
     """
-    asked = listed_features(features, study.model.columns)
-    study.resolve(asked)  # partners are looked for among all of them, so none may overlap
+    names = listed_features(features, study.model.columns)
+    study.resolve(names)  # partners are looked for among all of them, so none may overlap
     beside: list[list[Effect]] = []
 
-    def decided() -> Decisions:
-        found = CurvedEffects(study, asked, READ, *wanted, rows=rows)
-        made = _decided(study, asked, found)
-        beside.extend(shown(found, place) for place in range(1, len(wanted) + 1))
+    def decide() -> Decisions:
+        effects = IceEffects(study, names, READ, *wanted, rows=rows)
+        made = _decide(study, names, effects)
+        beside.extend(show(effects, place) for place in range(1, len(wanted) + 1))
         return made
 
-    def shown(found: CurvedEffects, place: int) -> list[Effect]:
-        kept = []
-        with Progress("curves to draw", total=len(asked)) as progress:
-            for effect, as_kept in found.each_within(place, 1.0):
+    def show(effects: IceEffects, place: int) -> list[Effect]:
+        shown_effects = []
+        with Progress("curves to draw", total=len(names)) as progress:
+            for effect, as_kept in effects.each_within(place, 1.0):
                 if see is not None:
                     see(effect)
-                kept.append(as_kept)
+                shown_effects.append(as_kept)
                 progress.advance()
-        return kept
+        return shown_effects
 
     if rows is not None:
-        made = decided()
+        made = decide()
     else:
-        made = study.cache.once(_key(study, asked), decided)
+        made = study.cache.once(_key(study, names), decide)
     if not beside and wanted:  # they were decided on before
-        again = CurvedEffects(study, asked, *wanted, rows=rows)
-        beside = [shown(again, place) for place in range(len(wanted))]
-    by_label = [{effect.features[0]: effect for effect in one} for one in beside]
-    return made, [{label: one[label] for label in made} for one in by_label]
+        again = IceEffects(study, names, *wanted, rows=rows)
+        beside = [show(again, place) for place in range(len(wanted))]
+    by_label = [{effect.features[0]: effect for effect in each} for each in beside]
+    return made, [{label: each[label] for label in made} for each in by_label]
 
 
 def decision_of(study: Study, feature: Any) -> Decision:
-    """What is said of one feature, the same as beside all others wherever those are known or few."""
-    (found,) = study.resolve([feature])
+    """The Decision for one feature: from those for all of them where these are known or cheap, else by itself."""
+    (resolved,) = study.resolve([feature])
     columns = list(study.model.columns)
     everything = _key(study, columns)
-    if found.label in columns and (
+    if resolved.label in columns and (
         study.cache.holds(everything) or not _costly(study) or len(columns) <= FEW_COLUMNS
     ):
-        return decisions(study)[found.label]
-    return decisions(study, [feature])[found.label]
+        return decisions(study)[resolved.label]
+    return decisions(study, [feature])[resolved.label]
 
 
-def _key(study: Study, asked: Sequence[Any]) -> tuple[Any, ...]:
-    found = [study.feature(one) for one in asked]
-    return ("decisions", *((f.label, tuple(f.columns)) for f in found))
+def _key(study: Study, names: Sequence[Any]) -> tuple[Any, ...]:
+    features = [study.feature(name) for name in names]
+    return ("decisions", *((f.label, tuple(f.columns)) for f in features))
 
 
 def _costly(study: Study) -> bool:
@@ -178,18 +178,18 @@ def _costly(study: Study) -> bool:
 
 
 def read_curves(study: Study, decision: Decision) -> Effect:
-    """What a decision was read from, with the curves: those at hand, or asked for again."""
+    """The effect that a decision was read from, with its ICE curves: those kept, or computed again."""
     if decision.effect.individual is not None:
         return decision.effect
     return with_curves_of_its_rows(study, decision.asked, decision.effect)
 
 
-def _decided(study: Study, asked: list[Any], found: CurvedEffects) -> Decisions:
-    share = KEPT_SHARE if found.apart else float("inf")
+def _decide(study: Study, names: list[Any], curves: IceEffects) -> Decisions:
+    share = KEPT_SHARE if curves.apart else float("inf")
     groups: RowGroups | None = None
     effects, every = [], []
-    with Progress("reading curves", total=len(asked)) as progress:
-        for effect, as_kept in found.each_within(0, share):
+    with Progress("reading curves", total=len(names)) as progress:
+        for effect, as_kept in curves.each_within(0, share):
             effect = replace(effect, groups={}, by=None)
             if groups is None and effect.row_values is not None:  # all keep the same rows
                 groups = RowGroups(effect.row_values, effect.row_weights)
@@ -197,29 +197,29 @@ def _decided(study: Study, asked: list[Any], found: CurvedEffects) -> Decisions:
             effects.append(replace(as_kept, groups={}, by=None))
             progress.advance()
     first = [output_moved_most(effect, each) for effect, each in zip(effects, every)]
-    ranked = sorted(range(len(asked)), key=lambda i: -every[i][first[i]].movement)
+    ranked = sorted(range(len(names)), key=lambda i: -every[i][first[i]].movement)
     labels = [effect.features[0] for effect in effects]
-    pairs = _pairs(study, [asked[i] for i in ranked], [labels[i] for i in ranked], [every[i] for i in ranked])
+    pairs = _pairs(study, [names[i] for i in ranked], [labels[i] for i in ranked], [every[i] for i in ranked])
     crossed = None if not pairs else pair_interactions(study, pairs)
     known = {} if crossed is None else _partners(crossed, effects[0])
     made = []
     for i in ranked:
-        own = [_with_partners(reading, known.get((labels[i], reading.output), [])) for reading in every[i]]
-        together(own)
-        made.append(Decision(labels[i], asked[i], effects[i], tuple(own), own[first[i]]))
-    notes = found.note, _rows_behind(study, effects, crossed)
+        full = [_with_partners(reading, known.get((labels[i], reading.output), [])) for reading in every[i]]
+        with_all_outputs(full)
+        made.append(Decision(labels[i], names[i], effects[i], tuple(full), full[first[i]]))
+    notes = curves.note, _rows_behind(study, effects, crossed)
     return Decisions(made, crossed, "; ".join(n for n in notes if n))
 
 
 def _rows_behind(study: Study, effects: Sequence[Effect], pairs: Interactions | None) -> str:
     """How many rows the differences and the interactions rest on, where not on all."""
-    kept = [len(effect.rows) for effect in effects if effect.rows is not None]
-    said = []
-    if kept and min(kept) < study.sample.n_rows:
-        said.append(f"differences from the curves of {counted(min(kept))} rows")
+    counts = [len(effect.rows) for effect in effects if effect.rows is not None]
+    notes = []
+    if counts and min(counts) < study.sample.n_rows:
+        notes.append(f"differences from the curves of {counted(min(counts))} rows")
     if pairs is not None and not pairs.notes[0].startswith("all "):
-        said.append(f"interactions at {pairs.notes[0].split(';')[0]}")
-    return "; ".join(said)
+        notes.append(f"interactions at {pairs.notes[0].split(';')[0]}")
+    return "; ".join(notes)
 
 
 def output_moved_most(effect: Effect, each: Sequence[Reading]) -> int:
@@ -233,18 +233,18 @@ def output_moved_most(effect: Effect, each: Sequence[Reading]) -> int:
 
 
 def _pairs(
-    study: Study, asked: Sequence[Any], labels: Sequence[Any], every: Sequence[Sequence[Reading]]
+    study: Study, names: Sequence[Any], labels: Sequence[Any], every: Sequence[Sequence[Reading]]
 ) -> list[tuple[Any, Any]]:
-    """Pairs to look at, as a user names them; features come with the strongest first."""
+    """Pairs whose interactions are to be computed, by the `names` a user gives features, the strongest of which come first."""
     least = EXPLAINED_FROM * THRESHOLDS["heterogeneous"]
     differing = [max(r.heterogeneity or 0.0 for r in each) >= least for each in every]
     if not any(differing):
         return []
     # A column of an asked group stands for the group.
     owner = {
-        column: (label, one) for label, one in zip(labels, asked) for column in study.feature(one).columns
+        column: (label, name) for label, name in zip(labels, names) for column in study.feature(name).columns
     }
-    named = dict(zip(labels, asked))
+    named = dict(zip(labels, names))
     if _costly(study):
         crossed = [label for label, differs in zip(labels, differing) if differs][:CROSSED_WHEN_COSTLY]
     else:
@@ -252,15 +252,15 @@ def _pairs(
     wanted = {frozenset(pair): None for pair in combinations(crossed, 2)}
     for label, differs, each in zip(labels, differing, every):
         for column, _ in (partner for r in each for partner in r.partners if differs):
-            other, one = owner.get(column, (column, column))
-            named.setdefault(other, one)
+            other, name = owner.get(column, (column, column))
+            named.setdefault(other, name)
             wanted.setdefault(frozenset((label, other)))
     place = {label: i for i, label in enumerate(named)}
     ordered = [sorted(pair, key=lambda label: place[label]) for pair in wanted if len(pair) == 2]
     return [(named[a], named[b]) for a, b in ordered]
 
 
-class _Other(NamedTuple):
+class _Partner(NamedTuple):
     """A feature that another interacts with: the size of that and its error, in SD, and whether the data supports it."""
 
     name: Any
@@ -274,10 +274,10 @@ class _Other(NamedTuple):
         return self.supported == UNSUPPORTED, -self.size
 
 
-def _partners(pairs: Interactions, effect: Effect) -> dict[tuple[Any, Any], list[_Other]]:
+def _partners(pairs: Interactions, effect: Effect) -> dict[tuple[Any, Any], list[_Partner]]:
     """Per feature and output: those it interacts with."""
     units = {o: output_unit(effect, n) for n, o in enumerate(effect.outputs)}
-    found: dict[tuple[Any, Any], list[_Other]] = {}
+    partners: dict[tuple[Any, Any], list[_Partner]] = {}
     tried = pairs.columns.get("supported")
     for names, output, strength, error, supported in zip(
         pairs["features"].tolist(),
@@ -286,33 +286,33 @@ def _partners(pairs: Interactions, effect: Effect) -> dict[tuple[Any, Any], list
         pairs["strength_se"].tolist(),
         [None] * len(pairs["output"]) if tried is None else tried.tolist(),
     ):
-        for one, other in permutations(names):
-            found.setdefault((one, output), []).append(
-                _Other(other, strength / units[output], error / units[output], supported)
+        for name, other in permutations(names):
+            partners.setdefault((name, output), []).append(
+                _Partner(other, strength / units[output], error / units[output], supported)
             )
-    return found
+    return partners
 
 
-def _with_partners(reading: Reading, others: Sequence[_Other]) -> Reading:
+def _with_partners(reading: Reading, partners: Sequence[_Partner]) -> Reading:
     least = THRESHOLDS["interaction"]
-    named = sorted((one for one in others if one.size >= least), key=lambda one: one.place)
+    named = sorted((other for other in partners if other.size >= least), key=lambda other: other.place)
     first = named[0] if named else None
     # The strongest could be another, or none, for other rows.
     unsure = ["nobody"] if first is not None and first.size - SURE * first.error < least else []
     unsure += [
-        str(one.name)
-        for one in sorted(others, key=lambda one: -one.size)
-        if one is not first
-        and one.size + SURE * one.error >= (least if first is None else first.size - SURE * first.error)
-        and (first is None or one.place[0] == first.place[0])
+        str(other.name)
+        for other in sorted(partners, key=lambda other: -other.size)
+        if other is not first
+        and other.size + SURE * other.error >= (least if first is None else first.size - SURE * first.error)
+        and (first is None or other.place[0] == first.place[0])
     ]
     borderline = dict(reading.borderline)
-    if unsure and any(one.error > 0 for one in others):
+    if unsure and any(other.error > 0 for other in partners):
         borderline["interacts"] = tuple(dict.fromkeys(unsure))
     return replace(
         reading,
-        interacts=tuple((one.name, one.size) for one in named),
-        interaction_errors=tuple(one.error for one in named),
-        interactions_supported=tuple(one.supported for one in named),
+        interacts=tuple((other.name, other.size) for other in named),
+        interaction_errors=tuple(other.error for other in named),
+        interactions_supported=tuple(other.supported for other in named),
         borderline=borderline,
     )

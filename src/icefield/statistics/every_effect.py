@@ -39,28 +39,28 @@ def every_effect(
     if order > 2:
         raise InputError.about("order", "must be 1 or 2", order, "use partial_dependence(a, b, c)")
     if order == 2 and kind != "pd":
-        told = f"must be 1 for kind={kind!r}"
-        raise InputError.about("order", told, order, f"compute pairs with {ALONE[kind]}")
+        problem = f"must be 1 for kind={kind!r}"
+        raise InputError.about("order", problem, order, f"compute pairs with {ALONE[kind]}")
     validate.flag("spread", spread)
     singles = listed_features(features, study.model.columns, least=0)
-    asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
+    sets = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
     labels = [study.feature(f).label for f in singles]
     if len(set(labels)) != len(labels):
         raise InputError.about("features", "names the same feature twice", singles)
-    if not asked:
+    if not sets:
         raise InputError.about("features", f"must name at least {order} features", features)
     if kind == "ale":
         return dict(zip(labels, _local(study, singles, grid, rows, by)))
     if kind == "ice":
-        kept = _kept(study, len(singles), grid, rows)
-        request = Request(sets=asked, kind="ice", grid=grid, spread=True, kept=kept)
+        curve_rows = _curve_rows(study, len(singles), grid, rows)
+        request = Request(sets=sets, kind="ice", grid=grid, spread=True, kept=curve_rows)
     else:
-        own = study.chosen(rows)
+        chosen = study.chosen(rows)
         request = Request(
-            sets=asked, grid=grid, spread=spread, rows=own.positions, sampled_from=own.sampled_from
+            sets=sets, grid=grid, spread=spread, rows=chosen.positions, sampled_from=chosen.sampled_from
         )
-    found = compute_effects(study.grouped(by), request)
-    return {e.features[0] if order == 1 else e.features: e for e in found}
+    effects = compute_effects(study.grouped(by), request)
+    return {e.features[0] if order == 1 else e.features: e for e in effects}
 
 
 def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> list[Effect]:
@@ -68,25 +68,25 @@ def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> 
 
     study.needs_rows("accumulated local effects")
     if grid is not None:
-        told = "is for kind='pd' and 'ice': ALE has bins"
-        raise InputError.about("grid", told, grid, "use ale(feature, bins=...)")
-    found = []
-    for one in ales(study.grouped(by), features, rows=rows):
-        if not isinstance(one, Effect):
-            raise one
-        found.append(one)
-    return found
+        problem = "is for kind='pd' and 'ice': ALE has bins"
+        raise InputError.about("grid", problem, grid, "use ale(feature, bins=...)")
+    effects = []
+    for effect in ales(study.grouped(by), features, rows=rows):
+        if not isinstance(effect, Effect):
+            raise effect
+        effects.append(effect)
+    return effects
 
 
-def _kept(study: Study, n_features: int, grid: Any, rows: Any) -> Positions:
-    """Whose curves are kept; all features' together must fit the budget."""
+def _curve_rows(study: Study, n_features: int, grid: Any, rows: Any) -> Positions:
+    """Positions of the rows whose ICE curves are kept; an error where all features' together exceed the budget."""
     n = study.sample.n_rows
-    kept = np.arange(n) if rows is None else validate.row_positions(rows, n, study.seed)
+    positions = np.arange(n) if rows is None else validate.row_positions(rows, n, study.seed)
     points = MOST_AUTO if grid is None else DEFAULT_POINTS[1]
     points = int(grid) if isinstance(grid, (int, np.integer)) else points
     a_row, memory = 8 * len(study.model.outputs) * n_features * points, study.resources.memory
-    if len(kept) * a_row > memory:
-        told = f"{counted(len(kept))} individual curves of {counted(n_features)} features would take about {len(kept) * a_row / 2**20:,.0f} MB"
+    if len(positions) * a_row > memory:
+        problem = f"{counted(len(positions))} individual curves of {counted(n_features)} features would take about {len(positions) * a_row / 2**20:,.0f} MB"
         hint = f"keep a sample of the curves with rows={max(1, memory // a_row)} (averages still use every row), or raise Explainer(memory=...)"
-        raise BudgetError.saying(f"{told}, over the budget of {memory / 2**20:,.0f} MB.", hint)
-    return kept
+        raise BudgetError.saying(f"{problem}, over the budget of {memory / 2**20:,.0f} MB.", hint)
+    return positions

@@ -53,20 +53,20 @@ def findings(
 ) -> Findings:
     """The facts of an opening, from what was decided of each feature, the fit and the data's support."""
     every = list(made.values())
-    responding = [one for one in every if one.reading.responds]
-    movement = np.array([one.movement for one in every])
+    responding = [decision for decision in every if decision.reading.responds]
+    movement = np.array([decision.movement for decision in every])
     level = prediction_level(study)
     same = bool((level.std <= ROUNDING * np.maximum(np.abs(level.baseline), 1e-300)).all())
     largest = float(movement.max(initial=0.0))
     sharing, even = 0, False
     if largest > 0:
-        told = sum(one.movement**2 for one in responding)
+        squares = sum(decision.movement**2 for decision in responding)
         taking_part = movement[movement >= SHARING * largest]
         usual = float(np.sqrt(np.square(taking_part).mean()))
         even = len(taking_part) >= MANY and largest <= STANDS_OUT * usual
-        if even or told < MOSTLY * float(np.square(movement).sum()):
+        if even or squares < MOSTLY * float(np.square(movement).sum()):
             sharing = len(taking_part) - (0 if even else len(responding))
-    tied = sum(one.movement >= (1.0 - TIED) * responding[0].movement for one in responding)
+    tied = sum(decision.movement >= (1.0 - TIED) * responding[0].movement for decision in responding)
     constant = same and largest == 0.0
     baseline = float(level.baseline[0]) if len(level.baseline) == 1 else None
     caution, n_rows = _caution(responding, fit, supports), study.rows.n_rows
@@ -79,8 +79,8 @@ def _caution(
     """The fit before the strongest feature's lack of support, and that before what its average hides."""
     if fit is not None and fit.caution:
         return fit.caution
-    for one in responding[:DRIVERS]:
-        text = summary_warning(one.reading, supports.get(one.feature))
+    for decision in responding[:DRIVERS]:
+        text = summary_warning(decision.reading, supports.get(decision.feature))
         if text:
-            return f"{one.reading.naming.name(one.feature)}: {text}"
+            return f"{decision.reading.naming.name(decision.feature)}: {text}"
     return ""

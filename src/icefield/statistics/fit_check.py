@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from icefield.core.study import Study
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.sampling import equal_parts
-from icefield.statistics.fit_score import ranked_right
+from icefield.statistics.fit_score import roc_auc
 from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float
 from icefield.wording.fit import fit_caution, fit_words
@@ -83,34 +83,34 @@ class FitCheck:
 
 def fit_check(study: Study) -> FitCheck | None:
     """Compare predictions with the targets given; None where there are none, or too few rows."""
-    return study.cache.once("fit check", lambda: _checked(study))
+    return study.cache.once("fit check", lambda: _make_check(study))
 
 
-def _checked(study: Study) -> FitCheck | None:
+def _make_check(study: Study) -> FitCheck | None:
     observed, _ = observed_outputs(study)
     if observed is None or study.sample.n_rows < LEAST_ROWS or study.background != "data":
         return None
     rng = np.random.default_rng(study.seed)
     classes = "probab" in study.model.scale_label
-    rows = _looked_at(observed, classes, rng)
+    rows = _sampled_rows(observed, classes, rng)
     weights = study.sample.row_weights(rows)
     weights = weights / weights.mean() if weights.sum() > 0 else np.ones(len(rows))
     truth = observed[rows]
     spread = _square(truth - weights @ truth / weights.sum(), weights)
-    kept = spread > 1e-12 * np.maximum(1.0, np.square(truth).max(axis=0))
-    kept &= spread >= np.sort(spread)[-OUTPUTS:][0]
-    if not kept.any():
+    varying = spread > 1e-12 * np.maximum(1.0, np.square(truth).max(axis=0))
+    varying &= spread >= np.sort(spread)[-OUTPUTS:][0]
+    if not varying.any():
         return None
-    truth, spread = truth[:, kept], spread[kept]
-    predicted = study.predictions(rows)[:, kept]
+    truth, spread = truth[:, varying], spread[varying]
+    predicted = study.predictions(rows)[:, varying]
     groups, fold_of = drawn_folds(study, rows, truth, classes, rng)
-    columns = _coded(study, rows, truth, weights)
-    mean, learned = _carried_over(columns, truth, weights, fold_of)
+    columns = _groupings(study, rows, truth, weights)
+    mean, learned = _cross_fit(columns, truth, weights, fold_of)
     n_columns = len(study.model.columns)
     if classes:
         events = int(np.minimum(truth.sum(axis=0), len(rows) - truth.sum(axis=0)).min())
-        score = float(np.mean([_ranked(t, p, weights) for t, p in zip(truth.T, predicted.T)]))
-        carried = float(np.mean([_ranked_apart(t, p, weights, fold_of) for t, p in zip(truth.T, learned.T)]))
+        score = float(np.mean([_gini(t, p, weights) for t, p in zip(truth.T, predicted.T)]))
+        carried = float(np.mean([_fold_gini(t, p, weights, fold_of) for t, p in zip(truth.T, learned.T)]))
         # Of an area under the curve of guesses: the standard error of a rank sum, twice as of 2 AUC - 1.
         error = float(2.0 * np.sqrt((len(rows) + 1) / (12.0 * max(events, 1) * max(len(rows) - events, 1))))
         return FitCheck(score, carried, error, len(rows), 0.0, True, events)
@@ -125,7 +125,7 @@ def _checked(study: Study) -> FitCheck | None:
     return FitCheck(score, float(gain.mean()), error, len(rows), min(1.0, float(chance)))
 
 
-def _looked_at(observed: Float, classes: bool, rng: np.random.Generator) -> NDArray[np.intp]:
+def _sampled_rows(observed: Float, classes: bool, rng: np.random.Generator) -> NDArray[np.intp]:
     """A seeded sample of rows; of a rare class enough to learn from, which ranks do not mind."""
     order = rng.permutation(len(observed))
     if not classes or len(order) <= ROWS:
@@ -135,8 +135,8 @@ def _looked_at(observed: Float, classes: bool, rng: np.random.Generator) -> NDAr
     wanted = min(EVENTS, int(is_event.sum()))
     if is_event[:ROWS].sum() >= wanted:
         return np.sort(order[:ROWS])
-    events, others = order[is_event][:wanted], order[~is_event][: ROWS - wanted]
-    return np.sort(np.concatenate([events, others]))
+    events, rest = order[is_event][:wanted], order[~is_event][: ROWS - wanted]
+    return np.sort(np.concatenate([events, rest]))
 
 
 def drawn_folds(
@@ -153,16 +153,16 @@ def drawn_folds(
     return groups, folds
 
 
-def _ranked(truth: Float, predicted: Float, weights: Float) -> float:
+def _gini(truth: Float, predicted: Float, weights: Float) -> float:
     """2 AUC - 1: 0 for guessing, 1 where every row of the class is ranked above all others."""
-    area = ranked_right(truth, predicted, weights)
+    area = roc_auc(truth, predicted, weights)
     return 2.0 * area - 1.0 if np.isfinite(area) else 0.0
 
 
-def _ranked_apart(truth: Float, predicted: Float, weights: Float, fold_of: NDArray[np.intp]) -> float:
-    """The same within each fold, on average: folds have different means, which rank their rows."""
+def _fold_gini(truth: Float, predicted: Float, weights: Float, fold_of: NDArray[np.intp]) -> float:
+    """2 AUC - 1 within folds, averaged: folds have different means, which would rank their rows."""
     folds = [fold_of == fold for fold in np.unique(fold_of)]
-    return float(np.mean([_ranked(truth[own], predicted[own], weights[own]) for own in folds]))
+    return float(np.mean([_gini(truth[inside], predicted[inside], weights[inside]) for inside in folds]))
 
 
 def _square(apart: Float, weights: Float) -> Float:
@@ -172,12 +172,12 @@ def _square(apart: Float, weights: Float) -> Float:
 # --- a small model -----------------------------------------------------------------------------------
 
 
-def _coded(study: Study, rows: NDArray[np.intp], truth: Float, weights: Float) -> list[NDArray[np.intp]]:
+def _groupings(study: Study, rows: NDArray[np.intp], truth: Float, weights: Float) -> list[NDArray[np.intp]]:
     """The model's columns, each in a few groups; of very many columns, those most associated with the target."""
     table = study.sample.table.take(rows)
     every = [column_groups(table.column(name)) for name in study.model.columns]
-    found = [codes for codes in every if codes is not None]
-    return [found[place] for place in most_associated(found, truth, weights, COLUMNS)]
+    usable = [codes for codes in every if codes is not None]
+    return [usable[place] for place in most_associated(usable, truth, weights, COLUMNS)]
 
 
 def most_associated(columns: list[NDArray[np.intp]], truth: Float, weights: Float, count: int) -> list[int]:
@@ -189,7 +189,7 @@ def most_associated(columns: list[NDArray[np.intp]], truth: Float, weights: Floa
     def between(place: int) -> float:
         codes = columns[place]
         mass = np.maximum(np.bincount(codes, weights), 1e-300)
-        return sum(float((np.bincount(codes, weights * one) ** 2 / mass).sum()) for one in apart.T)
+        return sum(float((np.bincount(codes, weights * target) ** 2 / mass).sum()) for target in apart.T)
 
     return sorted(range(len(columns)), key=between, reverse=True)[:count]
 
@@ -211,7 +211,7 @@ def column_groups(column: Column) -> NDArray[np.intp] | None:
     return dense if dense.max() > 0 else None
 
 
-def _carried_over(
+def _cross_fit(
     columns: list[NDArray[np.intp]], truth: Float, weights: Float, fold_of: NDArray[np.intp]
 ) -> tuple[Float, Float]:
     """For each row, the mean of the rows learned from, and what was learned from them."""
@@ -220,11 +220,11 @@ def _carried_over(
         out, fitted = fold_of == fold, np.where(fold_of == fold, 0.0, weights)
         for o in range(truth.shape[1]):
             mean[out, o] = fitted @ truth[:, o] / max(fitted.sum(), 1e-300)
-            learned[out, o] = _boosted(columns, truth[:, o], fitted)[out]
+            learned[out, o] = _boost(columns, truth[:, o], fitted)[out]
     return mean, learned
 
 
-def _boosted(columns: list[NDArray[np.intp]], truth: Float, weights: Float) -> Float:
+def _boost(columns: list[NDArray[np.intp]], truth: Float, weights: Float) -> Float:
     """Predictions of all rows by trees fitted, one after the other, to what is left of the rows with weight."""
     predicted = np.full(len(truth), weights @ truth / max(weights.sum(), 1e-300))
     for _ in range(ROUNDS if columns else 0):
@@ -249,7 +249,7 @@ def _split_leaves(
         by_cell = (
             np.bincount(leaf * size + codes, w, minlength=n_leaves * size) for w in (weights, weights * left)
         )
-        mass, sums = (one.reshape(n_leaves, size).cumsum(axis=1) for one in by_cell)
+        mass, sums = (cells.reshape(n_leaves, size).cumsum(axis=1) for cells in by_cell)
         low, high = mass[:, :-1], mass[:, -1:] - mass[:, :-1]
         explained = np.square(sums[:, :-1]) / np.maximum(low, 1e-9)
         explained += np.square(sums[:, -1:] - sums[:, :-1]) / np.maximum(high, 1e-9)
@@ -260,7 +260,7 @@ def _split_leaves(
         for better in np.flatnonzero(gain > best).tolist():
             best[better], chosen[better] = gain[better], (number, int(cut[better]))
     out = 2 * leaf
-    for one, cut_at in enumerate(chosen):
+    for parent, cut_at in enumerate(chosen):
         if cut_at is not None:
-            out += (leaf == one) & (columns[cut_at[0]] > cut_at[1])
+            out += (leaf == parent) & (columns[cut_at[0]] > cut_at[1])
     return np.unique(out, return_inverse=True)[1].astype(np.intp)

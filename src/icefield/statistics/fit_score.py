@@ -51,19 +51,19 @@ class Bins:
 
 
 def observed(study: Study) -> tuple[Observed | None, str]:
-    """What was observed beside what is predicted, once; or None and the reason."""
-    return study.cache.once("observed and predicted", lambda: _observed(study))
+    """Observed targets beside predictions of the same rows, computed once; or None and the reason."""
+    return study.cache.once("observed and predicted", lambda: _observe(study))
 
 
-def _observed(study: Study) -> tuple[Observed | None, str]:
+def _observe(study: Study) -> tuple[Observed | None, str]:
     truth, why = observed_outputs(study)
     if truth is None or study.background != "data":
         return None, why
     chosen = choose_rows(None, study.sample.n_rows, study.seed, PREDICTION_ROWS).positions
     rows = np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen)
     weights = study.sample.row_weights(rows)
-    kept = weights > 0
-    rows, weights = rows[kept], weights[kept]
+    weighted = weights > 0
+    rows, weights = rows[weighted], weights[weighted]
     if len(rows) < LEAST_ROWS:
         return None, f"fewer than {LEAST_ROWS} rows"
     classes = "probab" in study.model.scale_label
@@ -101,12 +101,12 @@ def mean_absolute(seen: Observed) -> Float:
     return np.asarray(seen.weights @ np.abs(seen.truth - seen.predicted) / seen.weights.sum())
 
 
-def ranked_right(truth: Float, predicted: Float, weights: Float) -> float:
+def roc_auc(truth: Float, predicted: Float, weights: Float) -> float:
     """Area under the ROC curve: how often a row of the class is predicted above one that is not; ties count half.
 
     Examples
     --------
-    >>> ranked_right(np.array([0.0, 1.0, 1.0]), np.array([0.2, 0.2, 0.9]), np.ones(3))
+    >>> roc_auc(np.array([0.0, 1.0, 1.0]), np.array([0.2, 0.2, 0.9]), np.ones(3))
     0.75
     """
     _, place = np.unique(predicted, return_inverse=True)
@@ -146,8 +146,8 @@ def log_loss(seen: Observed) -> tuple[float, float] | None:
     truth, predicted = both
     total = seen.weights.sum()
     each = (truth * predicted).sum(axis=1), truth @ (seen.weights @ truth / total)
-    own, usual = (float(-(seen.weights @ np.log(np.maximum(p, LEAST_PROBABILITY))) / total) for p in each)
-    return own, usual
+    loss, usual = (float(-(seen.weights @ np.log(np.maximum(p, LEAST_PROBABILITY))) / total) for p in each)
+    return loss, usual
 
 
 # --- means in groups ---------------------------------------------------------------------------------
@@ -160,17 +160,17 @@ def along_predictions(seen: Observed, output: int) -> Bins | None:
     if count < 2:
         return None
     codes = np.searchsorted(equal_parts(predicted, count, seen.weights), predicted, side="right")
-    found = _means(codes, predicted, seen, output, BIN_ROWS)
-    if found is None or len(found.at) < 2:
+    bins = _means(codes, predicted, seen, output, BIN_ROWS)
+    if bins is None or len(bins.at) < 2:
         return None
     if seen.classes:
-        return found
+        return bins
     middle = [
         np.quantile(seen.truth[inside, output], (0.25, 0.75), method="inverted_cdf")
         for inside in _groups(codes, BIN_ROWS)
     ]
     low, high = np.array(middle).T
-    return replace(found, low=low, high=high)
+    return replace(bins, low=low, high=high)
 
 
 def along_feature(
@@ -203,10 +203,10 @@ def at_levels(
 ) -> tuple[NDArray[np.intp], Bins] | None:
     """Means at these levels: places of those with enough rows among the levels given, and the means there."""
     place = {level: i for i, level in enumerate(levels)}
-    own = np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
-    codes = np.where(column.missing, -1, own[np.maximum(column.codes, 0)])
-    found = _means(codes, codes.astype(np.float64), seen, output, LEAST_ROWS)
-    return None if found is None else (np.round(found.at).astype(np.intp), found)
+    place_of = np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
+    codes = np.where(column.missing, -1, place_of[np.maximum(column.codes, 0)])
+    bins = _means(codes, codes.astype(np.float64), seen, output, LEAST_ROWS)
+    return None if bins is None else (np.round(bins.at).astype(np.intp), bins)
 
 
 def where_missing(seen: Observed, column: Column, output: int) -> Bins | None:

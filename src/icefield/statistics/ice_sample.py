@@ -34,7 +34,7 @@ NO_ROWS = np.zeros(0, np.intp)
 
 
 @dataclass(frozen=True)
-class Curved:
+class IceRequest:
     """Effects with a sample of individual curves: on which grid, how many curves, and whether with their spread.
 
     The spread is most of the work for many rows; without it only the kept curves say how rows differ.
@@ -46,30 +46,30 @@ class Curved:
 
 
 def effects_with_curves(
-    study: Study, features: Sequence[Any], *wanted: Curved, rows: Any = None
+    study: Study, features: Sequence[Any], *wanted: IceRequest, rows: Any = None
 ) -> tuple[list[list[Effect]], str]:
-    """One-way effects of several features, for each of what is wanted, all with their curves.
+    """One-way effects of several features, all with their ICE curves: a list of them for each request.
 
     Returns the effects and a note on the rows, empty when all were used. Without `rows`, an engine that pays for
     each row and point (brute force) averages over a seeded sample.
     """
-    found = CurvedEffects(study, features, *wanted, rows=rows)
-    return [list(found.each(number)) for number in range(len(wanted))], found.note
+    effects = IceEffects(study, features, *wanted, rows=rows)
+    return [list(effects.each(number)) for number in range(len(wanted))], effects.note
 
 
-def with_curves_of_its_rows(study: Study, asked: Any, effect: Effect) -> Effect:
+def with_curves_of_its_rows(study: Study, feature: Any, effect: Effect) -> Effect:
     """An effect with the curves of its kept rows, which are computed separately."""
     kept = effect.kept
     if kept is None or kept.rows is None:
         return effect
-    axis = study.feature(asked).axis(effect.grid[0], study.sample.table)
+    axis = study.feature(feature).axis(effect.grid[0], study.sample.table)
     question = Question((axis,), spread=False, rows=np.arange(len(kept.rows)), averaged=False)
     (answer,) = study.answers([question], Block(study.sample.table.take(kept.rows)))
     return replace(effect, kept=replace(kept, individual=answer.curves))
 
 
-class CurvedEffects:
-    """One-way effects of several features, for each of what is wanted: averages at once, curves as they are asked for.
+class IceEffects:
+    """One-way effects of several features, for each request: averages at once, ICE curves as they are iterated over.
 
     `apart` says whether curves come after the averages, `note` which rows were used where not all were: by default all, or
     a seeded sample where each row costs predictions. What else is asked `beside` is answered in the same pass where it is
@@ -80,43 +80,43 @@ class CurvedEffects:
         self,
         study: Study,
         features: Sequence[Any],
-        *wanted: Curved,
+        *wanted: IceRequest,
         rows: Any = None,
         beside: Sequence[Request] = (),
     ) -> None:
-        self._study, self._features = study, [study.feature(one) for one in features]
+        self._study, self._features = study, [study.feature(name) for name in features]
         chosen = study.chosen(rows, when_costly=CURVE_ROWS)
         self._used = study.sample.n_rows if chosen.positions is None else len(chosen.positions)
         weights = None if study.sample.weights is None else study.sample.row_weights(chosen.positions)
         # What rows count for that are uneven or come in clusters, only their standard error knows.
         uneven = study.sample.clusters is not None or not study.sample.copies
         self.apart = curves_come_apart(study)
-        self._kept = [_kept_rows(study, chosen.positions, one, self._used, weights) for one in wanted]
+        self._kept = [_kept_rows(study, chosen.positions, request, self._used, weights) for request in wanted]
         asks = [
             Request(
                 sets=[(feature,) for feature in features],
                 kind="ice",
-                grid=one.grid,
-                spread=one.spread or uneven,
+                grid=request.grid,
+                spread=request.spread or uneven,
                 rows=chosen.positions,
                 sampled_from=chosen.sampled_from,
                 kept=NO_ROWS if self.apart else place,
                 kept_weights=kept.row_weights,
             )
-            for one, (place, kept) in zip(wanted, self._kept)
+            for request, (place, kept) in zip(wanted, self._kept)
         ]
-        shared = self.apart and chosen.positions is None and all(one.rows is None for one in beside)
-        found = compute(study, [*asks, *beside] if shared else asks)
-        self._effects = found[: len(asks)]
-        self.beside = found[len(asks) :] if shared else [compute_effects(study, one) for one in beside]
+        shared = self.apart and chosen.positions is None and all(request.rows is None for request in beside)
+        results = compute(study, [*asks, *beside] if shared else asks)
+        self._effects = results[: len(asks)]
+        self.beside = results[len(asks) :] if shared else [compute_effects(study, more) for more in beside]
         if rows is None:
             # A sample of our own choice is measured against the same predictions as everything else.
             level = prediction_level(study)
 
             known: dict[str, Any] = {"baseline": level.baseline, "output_std": level.std, "unit": level.unit}
             self._effects = [
-                [replace(effect, predictions=replace(effect.predictions, **known)) for effect in one]
-                for one in self._effects
+                [replace(effect, predictions=replace(effect.predictions, **known)) for effect in effects]
+                for effects in self._effects
             ]
         self.note = f"{chosen.note}; rows={study.sample.n_rows} uses all" if chosen.note else ""
 
@@ -169,8 +169,8 @@ class CurvedEffects:
         if curves is None or rows is None:
             return effect
         if effect.std is not None and 0 < len(rows) == self._used <= CENTERED_CURVES:
-            own = None if self._study.sample.weights is None else self._study.sample.weights[rows]
-            centered = centered_deviation(curves, own, np.asarray(effect.weight))
+            weights = None if self._study.sample.weights is None else self._study.sample.weights[rows]
+            centered = centered_deviation(curves, weights, np.asarray(effect.weight))
             effect = replace(effect, spread=replace(effect.spread, centered_std=centered))
         return replace(effect, kept=kept)
 
@@ -181,10 +181,10 @@ def curves_come_apart(study: Study) -> bool:
 
 
 def _kept_rows(
-    study: Study, positions: Positions | None, one: Curved, used: int, weights: Float | None
+    study: Study, positions: Positions | None, request: IceRequest, used: int, weights: Float | None
 ) -> tuple[Positions, KeptCurves]:
     """Places among the rows used whose curves are kept, and what is known of them."""
-    place, counts = in_proportion(one.kept, used, weights, study.seed)
+    place, counts = in_proportion(request.kept, used, weights, study.seed)
     rows = place if positions is None else positions[place]
     clusters = None if study.sample.clusters is None else study.sample.clusters[rows]
     values = RowValues(study.sample.table, rows) if curves_come_apart(study) else None

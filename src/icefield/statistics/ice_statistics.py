@@ -1,4 +1,4 @@
-"""What a bundle of individual curves says beyond its average.
+"""What individual (ICE) curves say beyond their average.
 
 An average can be flat while every curve moves. The measures here start from curves centred at
 their own mean, so that only their *shape* counts: how strongly they differ (heterogeneity), whether
@@ -21,7 +21,7 @@ from icefield.sampling import equal_parts, observations
 from icefield.typing import Float
 
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
-HELD_BYTES = 2**24  # of what takes rows to averages by group, kept for the next bundle
+HELD_BYTES = 2**24  # of what takes rows to averages by group, kept for the next curves
 BY_ONE_THREAD = 2**18  # multiplications that BLAS does not spread over threads
 LEAST_AT_ONCE = 32  # rows that are worth a product of their own
 STEPS = 30  # of a power iteration
@@ -59,11 +59,11 @@ def missing_share(effect: Effect) -> float:
 
 def all_point_weights(effect: Effect) -> Float:
     """How much of the data each point of a one-way effect stands for, its missing point with the others; sums to 1."""
-    own = point_weights(effect)
-    if len(own) == len(effect.grid[0]):
-        return own
+    weights = point_weights(effect)
+    if len(weights) == len(effect.grid[0]):
+        return weights
     gone = missing_share(effect)
-    return np.append((1.0 - gone) * own, gone)
+    return np.append((1.0 - gone) * weights, gone)
 
 
 def output_unit(effect: Effect, output: int) -> float:
@@ -76,8 +76,8 @@ def output_unit(effect: Effect, output: int) -> float:
     if spread > least and np.isfinite(spread):
         return spread
     # Without predictions to compare with, an effect is measured against itself.
-    own = float(np.nanstd(average))
-    return own if own > least else 1.0
+    size = float(np.nanstd(average))
+    return size if size > least else 1.0
 
 
 def deviation(curve: Float, weights: Float) -> Float:
@@ -102,10 +102,10 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
     >>> heterogeneity(parallel, np.array([0.5, 0.5]))
     array([0.])
     """
-    return np.array([Bundle(one, weights, row_weights).heterogeneity for one in curves])
+    return np.array([IceCurves(output, weights, row_weights).heterogeneity for output in curves])
 
 
-class Bundle:
+class IceCurves:
     """One output's curves ``(rows, points)``, and what they say together; what several measures start from is worked out once.
 
     `weights` are shares of the data at each point, `row_weights` None where each row counts alike.
@@ -130,25 +130,25 @@ class Bundle:
         return self.curves - self.level[:, None]
 
     @cached_property
-    def apart(self) -> Float:
+    def deviations(self) -> Float:
         """The centred curves less their average."""
         return self.shape - self.shares @ self.shape
 
     @cached_property
-    def distance(self) -> Float:
-        """The mean square of each curve's `apart`."""
-        return np.square(self.apart) @ self.weights
+    def square_distance(self) -> Float:
+        """The mean square of each curve's `deviations`."""
+        return np.square(self.deviations) @ self.weights
 
     @cached_property
     def heterogeneity(self) -> float:
         """Root mean square distance of the centred curves from their average."""
-        found = float(np.sqrt(self.distance @ self.shares))
+        size = float(np.sqrt(self.square_distance @ self.shares))
         # Parallel curves differ by rounding; that is no heterogeneity.
         largest = max(self.curves.max(initial=0.0), -self.curves.min(initial=0.0))
-        return 0.0 if found <= 1e-12 * largest else found
+        return 0.0 if size <= 1e-12 * largest else size
 
     @cached_property
-    def along(self) -> Float:
+    def scores(self) -> Float:
         """How far each curve follows the pattern of most of their movement; below zero, against it.
 
         The pattern is the first principal direction of the centred curves.
@@ -157,29 +157,29 @@ class Bundle:
         # A curve of weight 2 pulls as two would.
         heavy = self.shape if self.row_weights is None else self.shape * self.row_weights[:, None]
         gram = product(self.shape.T, heavy) * root * root[:, None]
-        return self.shape @ (root * _strongest(gram)) if gram.any() else np.zeros(len(self.curves))
+        return self.shape @ (root * _leading_eigenvector(gram)) if gram.any() else np.zeros(len(self.curves))
 
-    def under(self, row_weights: Float) -> tuple[Float, Float]:
+    def resampled(self, row_weights: Float) -> tuple[Float, Float]:
         """The average curve, less that of all rows, and the heterogeneity, for each of several row weights ``(cases, rows)``.
 
         Both to some eight digits.
         """
-        own = row_weights / row_weights.sum(axis=1, keepdims=True)
-        middle = product(own, self.apart)
+        shares = row_weights / row_weights.sum(axis=1, keepdims=True)
+        middle = product(shares, self.deviations)
         # The mean square about a mean, as a difference of squares near it.
-        squares = own @ self.distance - np.square(middle) @ self.weights
-        return middle + ((own - self.shares) @ self.level)[:, None], np.sqrt(np.maximum(squares, 0.0))
+        squares = shares @ self.square_distance - np.square(middle) @ self.weights
+        return middle + ((shares - self.shares) @ self.level)[:, None], np.sqrt(np.maximum(squares, 0.0))
 
 
-def running_against(along: Float, row_weights: Float) -> Float:
+def opposing_share(scores: Float, row_weights: Float) -> Float:
     """The share of curves on the smaller side of a pattern, for each of several row weights ``(cases, rows)``.
 
     Those that hardly move are not counted on either side.
     """
-    usual = np.sqrt(row_weights @ np.square(along) / row_weights.sum(axis=1))
-    moving = np.where(np.abs(along) > 0.25 * usual[:, None], row_weights, 0.0)
+    usual = np.sqrt(row_weights @ np.square(scores) / row_weights.sum(axis=1))
+    moving = np.where(np.abs(scores) > 0.25 * usual[:, None], row_weights, 0.0)
     counted = moving.sum(axis=1)
-    up = moving @ (along > 0) / np.where(counted > 0, counted, 1.0)
+    up = moving @ (scores > 0) / np.where(counted > 0, counted, 1.0)
     return np.where(counted > 0, np.minimum(up, 1.0 - up), 0.0)
 
 
@@ -210,10 +210,10 @@ def leading_direction(rows: Float) -> Float:
     A few matrix products settle it to the precision that signs and orders need; a full
     decomposition of a few hundred curves costs many times more.
     """
-    return _strongest(product(rows.T, rows))
+    return _leading_eigenvector(product(rows.T, rows))
 
 
-def _strongest(gram: Float) -> Float:
+def _leading_eigenvector(gram: Float) -> Float:
     """The first eigenvector of a matrix of products."""
     largest = np.trace(gram)
     if not largest > 0:
@@ -228,7 +228,7 @@ def _strongest(gram: Float) -> Float:
 
 
 class RowGroups:
-    """The rows of a bundle of curves by groups of any column, worked out once for any number of bundles."""
+    """Rows by groups of any column, worked out once for the ICE curves of any number of features."""
 
     def __init__(self, row_values: Mapping[Any, NDArray[Any]], row_weights: Float | None = None) -> None:
         self.row_values, self.row_weights = row_values, row_weights
@@ -248,37 +248,37 @@ class RowGroups:
         for name in names:
             size = len(self.of(name)[1])
             if 1 < size < len(values) // 2:
-                yield name, size, float(np.square(product(self._averaging(name), values)).sum())
+                yield name, size, float(np.square(product(self._averaging_matrix(name), values)).sum())
 
-    def _averaging(self, name: Any) -> Float:
-        """What takes rows' values to averages by group, each times the root of its weight."""
+    def _averaging_matrix(self, name: Any) -> Float:
+        """The matrix ``(groups, rows)`` that averages rows' values by group, each times the root of its weight."""
         if name in self._held:
             return self._held[name]
         codes, mass = self.of(name)
-        own = row_shares(self.row_weights, len(codes))
-        found = np.zeros((len(mass), len(codes)))
-        found[codes, np.arange(len(codes))] = own / np.sqrt(np.where(mass > 0, mass, 1.0))[codes]
-        if (len(self._held) + 1) * found.nbytes <= HELD_BYTES:
-            self._held[name] = found
-        return found
+        shares = row_shares(self.row_weights, len(codes))
+        matrix = np.zeros((len(mass), len(codes)))
+        matrix[codes, np.arange(len(codes))] = shares / np.sqrt(np.where(mass > 0, mass, 1.0))[codes]
+        if (len(self._held) + 1) * matrix.nbytes <= HELD_BYTES:
+            self._held[name] = matrix
+        return matrix
 
 
-def explaining_columns(bundle: Bundle, groups: RowGroups, names: Iterable[Any]) -> list[tuple[Any, float]]:
+def explaining_columns(curves: IceCurves, groups: RowGroups, names: Iterable[Any]) -> list[tuple[Any, float]]:
     """Columns by how much of the heterogeneity of curves they explain.
 
     The share is that of an analysis of variance over groups of the column (its levels, or eight
     quantile groups), adjusted for the number of groups; largest first.
     """
-    total = float(bundle.distance @ bundle.shares)
+    total = float(curves.square_distance @ curves.shares)
     # Parallel curves differ by rounding only; nothing is left to explain.
-    if total <= 1e-20 * max(float(bundle.shares @ np.square(bundle.curves).sum(axis=1)), 1e-300):
+    if total <= 1e-20 * max(float(curves.shares @ np.square(curves.curves).sum(axis=1)), 1e-300):
         return []
-    rows = observations(groups.row_weights, len(bundle.curves))
-    found = []
-    for name, size, between in groups.between(bundle.apart * np.sqrt(bundle.weights), names):
+    rows = observations(groups.row_weights, len(curves.curves))
+    explained = []
+    for name, size, between in groups.between(curves.deviations * np.sqrt(curves.weights), names):
         share = 1.0 - (1.0 - between / total) * (rows - 1) / max(rows - size, 1.0)
-        found.append((name, max(0.0, share)))
-    return sorted(found, key=lambda pair: -pair[1])
+        explained.append((name, max(0.0, share)))
+    return sorted(explained, key=lambda pair: -pair[1])
 
 
 def group_codes(values: NDArray[Any], weights: Float | None = None) -> NDArray[np.intp]:
@@ -286,8 +286,8 @@ def group_codes(values: NDArray[Any], weights: Float | None = None) -> NDArray[n
     if values.dtype == object:
         gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
         lookup: dict[Any, int] = {}
-        found = [0 if g else lookup.setdefault(v, len(lookup)) for v, g in zip(values.tolist(), gone)]
-        codes = np.array(found, dtype=np.intp)
+        numbers = [0 if g else lookup.setdefault(v, len(lookup)) for v, g in zip(values.tolist(), gone)]
+        codes = np.array(numbers, dtype=np.intp)
     else:
         gone = np.isnat(values) if values.dtype.kind in "mM" else ~np.isfinite(values.astype(np.float64))
         codes = np.zeros(len(values), dtype=np.intp)

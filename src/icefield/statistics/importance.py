@@ -26,7 +26,7 @@ from icefield.errors import InputError
 from icefield.models.pace import interruptible
 from icefield.sampling import PERMUTED_ROWS
 from icefield.statistics.decision import Decision, decisions_beside
-from icefield.statistics.ice_sample import Curved
+from icefield.statistics.ice_sample import IceRequest
 from icefield.statistics.ice_statistics import deviation, point_weights, shown_points
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.tables import ResultTable, labels_column
@@ -123,20 +123,20 @@ def importance(
         validate.old_word('measure="spread"', 'measure="curve_sd"')
         measure = "curve_sd"
     validate.choice("measure", measure, MEASURES)
-    asked = listed_features(features, study.model.columns)
+    names = listed_features(features, study.model.columns)
     # The classical measure is over an even grid.
-    even = Curved(Grid() if grid is None else grid, spread=False)
-    own: dict[Any, Float] = {}  # read when the curves are there: those of many features do not stay
+    even = IceRequest(Grid() if grid is None else grid, spread=False)
+    sizes: dict[Any, Float] = {}  # read when the curves are there: those of many features do not stay
 
     def see(effect: Effect) -> None:
-        own[effect.features[0]] = individual_importance(effect, weighted, effect.row_weights)
+        sizes[effect.features[0]] = individual_importance(effect, weighted, effect.row_weights)
 
-    made, (drawn,) = decisions_beside(study, asked, even, rows=rows, see=see)
+    made, (curves,) = decisions_beside(study, names, even, rows=rows, see=see)
     ranked = list(made)
     if measure == "curve_sd":
-        ranked.sort(key=lambda name: -float(np.nanmean(curve_importance(drawn[name], weighted))))
-    shuffled, loss_note = _shuffled(study, [made[name].asked for name in ranked], permutation, repeats, rows)
-    columns = _columns(study, [(made[name], drawn[name], own[name]) for name in ranked], measure, weighted)
+        ranked.sort(key=lambda name: -float(np.nanmean(curve_importance(curves[name], weighted))))
+    shuffled, loss_note = _permuted(study, [made[name].asked for name in ranked], permutation, repeats, rows)
+    columns = _columns(study, [(made[name], curves[name], sizes[name]) for name in ranked], measure, weighted)
     if shuffled is not None:
         columns["permutation"], columns["permutation_std"] = map(np.concatenate, zip(*shuffled))
     notes = _how_measures_differ(study, columns, list(made), weighted), made.note, loss_note, study.how
@@ -146,7 +146,7 @@ def importance(
         notes=tuple(filter(None, notes)),
         library=study.sample.table.library,
         naming=study.naming,
-        effects={name: drawn[name] for name in ranked},
+        effects={name: curves[name] for name in ranked},
         measure=measure,
     )
 
@@ -168,11 +168,11 @@ def _how_measures_differ(
     spread: dict[Any, float] = {}
     for name, size in zip(columns["feature"].tolist(), columns["curve_sd"].tolist()):
         spread[name] = max(spread.get(name, 0.0), size)
-    own = {name: place for place, name in enumerate(ranked)}
-    other = {name: place for place, name in enumerate(sorted(ranked, key=lambda name: -spread[name]))}
-    apart = max(ranked, key=lambda name: abs(own[name] - other[name]))
-    if own[apart] != other[apart]:
-        places = f"rank {own[apart] + 1} by movement, {other[apart] + 1} by curve_sd"
+    by_movement = {name: place for place, name in enumerate(ranked)}
+    by_sd = {name: place for place, name in enumerate(sorted(ranked, key=lambda name: -spread[name]))}
+    apart = max(ranked, key=lambda name: abs(by_movement[name] - by_sd[name]))
+    if by_movement[apart] != by_sd[apart]:
+        places = f"rank {by_movement[apart] + 1} by movement, {by_sd[apart] + 1} by curve_sd"
         text += f". They differ most for {study.naming.name(apart)}: {places}"
     return text
 
@@ -186,8 +186,8 @@ def individual_importance(effect: Effect, weighted: bool = False, row_weights: F
     """Mean spread of the kept individual curves, per output."""
     if effect.individual is None:
         return np.full(len(effect.outputs), np.nan)
-    own = _spread(effect, effect.individual, weighted)
-    return np.average(own, axis=1, weights=row_weights)
+    spreads = _spread(effect, effect.individual, weighted)
+    return np.average(spreads, axis=1, weights=row_weights)
 
 
 def _spread(effect: Effect, curves: Float, weighted: bool) -> Float:
@@ -215,7 +215,7 @@ def _columns(
         "output": labels_column([o for _ in ranked for o in outputs]),
         "importance": measures[measure].copy(),
         **measures,
-        "individual": np.concatenate([own for _, _, own in ranked]),
+        "individual": np.concatenate([spreads for _, _, spreads in ranked]),
         "strength": np.array([r.strength for r in readings]),
         "heterogeneity": np.array([np.nan if r.heterogeneity is None else r.heterogeneity for r in readings]),
         "direction": labels_column([r.direction for r in readings]),
@@ -223,8 +223,8 @@ def _columns(
     }
 
 
-def _shuffled(
-    study: Study, asked: Sequence[Any], wanted: bool | None, repeats: int, rows: Any
+def _permuted(
+    study: Study, names: Sequence[Any], wanted: bool | None, repeats: int, rows: Any
 ) -> tuple[list[tuple[Float, Float]] | None, str]:
     if wanted is False:
         return None, ""
@@ -232,13 +232,13 @@ def _shuffled(
     observed, reason = observed_outputs(study)
     if observed is None:
         if wanted:
-            told = f"Permutation importance compares predictions with observations, but {reason}."
-            raise InputError.saying(told, "pass y to Explainer, on the scale of the predictions")
+            problem = f"Permutation importance compares predictions with observations, but {reason}."
+            raise InputError.saying(problem, "pass y to Explainer, on the scale of the predictions")
         return None, "" if study.sample.y is None else f"no permutation importance: {reason}"
     n_rows = study.sample.n_rows
     used = validate.row_positions(min(PERMUTED_ROWS, n_rows) if rows is None else rows, n_rows, study.seed)
     note = f"permutation: increase of the mean squared error on {counted(len(used))} rows, {repeats} shuffles"
-    features = study.resolve(asked)
+    features = study.resolve(names)
     return [permutation_importance(study, f, observed, used, repeats) for f in features], note
 
 

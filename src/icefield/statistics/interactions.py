@@ -26,7 +26,7 @@ from icefield.data.features import Feature, listed_features
 from icefield.effect import drawing
 from icefield.errors import BudgetError, InputError
 from icefield.sampling import CROSSED_ROWS
-from icefield.statistics.pair_check import TRIED_FROM, UNSUPPORTED, tried_pairs
+from icefield.statistics.pair_check import TRIED_FROM, UNSUPPORTED, check_pairs
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Backend, Float
@@ -87,10 +87,10 @@ class Interactions(ResultTable):
     @property
     def unsupported(self) -> set[tuple[Any, ...]]:
         """With ``y``: pairs of the model that the data does not support in any output."""
-        said: dict[tuple[Any, ...], set[Any]] = {}
-        for names, one in zip(self.columns["features"].tolist(), self.columns.get("supported", ())):
-            said.setdefault(names, set()).add(one)
-        return {names for names, each in said.items() if each - {None} == {UNSUPPORTED}}
+        answers: dict[tuple[Any, ...], set[Any]] = {}
+        for names, answer in zip(self.columns["features"].tolist(), self.columns.get("supported", ())):
+            answers.setdefault(names, set()).add(answer)
+        return {names for names, each in answers.items() if each - {None} == {UNSUPPORTED}}
 
     def pairs(self) -> Interactions:
         """Only the pairs."""
@@ -101,8 +101,8 @@ class Interactions(ResultTable):
         return self._only(1)
 
     def _only(self, order: int) -> Interactions:
-        kept = self.columns["order"] == order
-        columns = {name: values[kept] for name, values in self.columns.items()}
+        rows = self.columns["order"] == order
+        columns = {name: values[rows] for name, values in self.columns.items()}
         return Interactions(columns, self.title, self.notes, self.library, self.features)
 
     def matrix(self, value: str = "strength", output: Any = None) -> Float:
@@ -184,34 +184,34 @@ def interactions(
             "Interactions are evaluated at the rows of X; the training counts have no rows. "
             'Hint: use Explainer(..., background="data").'
         )
-    found = study.resolve(listed_features(features, study.model.columns, least=2))
-    _check_fits(study, found, triples)
-    wanted_triples = _triples(study, found, triples)
+    features = study.resolve(listed_features(features, study.model.columns, least=2))
+    _check_fits(study, features, triples)
+    wanted_triples = _triples(study, features, triples)
     if method == "variance":
-        return _by_variance(study, found, rows)
-    sets: dict[_Name, Sequence[Feature]] = {("alone", f.label): (f,) for f in found}
+        return _by_variance(study, features, rows)
+    sets: dict[_Name, Sequence[Feature]] = {("alone", f.label): (f,) for f in features}
     if overall:
         everything = study.resolve(study.model.columns)
         sets["all",] = everything
-        sets |= {("without", f.label): [e for e in everything if e.label not in f.columns] for f in found}
-    sets |= {("pair", *(f.label for f in pair)): pair for pair in combinations(found, 2)}
+        sets |= {("without", f.label): [e for e in everything if e.label not in f.columns] for f in features}
+    sets |= {("pair", *(f.label for f in pair)): pair for pair in combinations(features, 2)}
     sets |= {("triple", *(f.label for f in triple)): triple for triple in wanted_triples}
 
-    return _collected(study, found, sets, rows, keeps_surfaces=bool(wanted_triples))
+    return _evaluate(study, features, sets, rows, keeps_surfaces=bool(wanted_triples))
 
 
-def _check_fits(study: Study, found: Sequence[Feature], triples: Any) -> None:
+def _check_fits(study: Study, features: Sequence[Feature], triples: Any) -> None:
     """Refuse more pairs, or triples, than the budget has room for, with their number: all of wide tables are never ready."""
     size = 3 if triples is True else 2
-    count, memory = comb(len(found), size), study.resources.memory
+    count, memory = comb(len(features), size), study.resources.memory
     needed = SET_BYTES * count * len(study.model.outputs)
     if needed <= memory:
         return
-    fitting = len(found)
+    fitting = len(features)
     while fitting > size and SET_BYTES * comb(fitting, size) * len(study.model.outputs) > memory:
         fitting = int(0.9 * fitting)
     raise BudgetError.saying(
-            f"{counted(len(found))} features have {counted(count)} {'triples' if size == 3 else 'pairs'}, which would take "
+            f"{counted(len(features))} features have {counted(count)} {'triples' if size == 3 else 'pairs'}, which would take "
             f"about {needed / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
             f"choose some features, such as the first of importance(), with features=[...] (about {counted(fitting)} fit), or raise "
             "Explainer(memory=...)",
@@ -222,33 +222,33 @@ def pair_interactions(study: Study, pairs: Sequence[tuple[Any, Any]]) -> Interac
     """The statistics of these pairs alone, features as a user names them, at the rows `interactions` uses."""
     features: dict[Any, Feature] = {}
     resolved = []
-    for asked in pairs:
-        found = study.resolve(asked)
-        features |= {f.label: f for f in found}
-        resolved.append(found)
+    for names in pairs:
+        pair_features = study.resolve(names)
+        features |= {f.label: f for f in pair_features}
+        resolved.append(pair_features)
     sets: dict[_Name, Sequence[Feature]] = {("alone", label): (f,) for label, f in features.items()}
     sets |= {("pair", *(f.label for f in pair)): pair for pair in resolved}
-    return _collected(study, tuple(features.values()), sets, None)
+    return _evaluate(study, tuple(features.values()), sets, None)
 
 
-def _collected(
+def _evaluate(
     study: Study,
-    found: Sequence[Feature],
+    features: Sequence[Feature],
     sets: Mapping[_Name, Sequence[Feature]],
     rows: Any,
     keeps_surfaces: bool = False,
 ) -> Interactions:
     statistics = _Statistics(study.sample.n_rows, keeps_surfaces)
     averages_at_rows(study, sets, rows, statistics)
-    return statistics.table(study, found)
+    return statistics.table(study, features)
 
 
-def _triples(study: Study, found: Sequence[Feature], triples: Any) -> list[tuple[Feature, ...]]:
+def _triples(study: Study, features: Sequence[Feature], triples: Any) -> list[tuple[Feature, ...]]:
     if triples is None or triples is False:
         return []
     if triples is True:
-        return list(combinations(found, 3))
-    by_label = {f.label: f for f in found}
+        return list(combinations(features, 3))
+    by_label = {f.label: f for f in features}
     wanted = []
     for triple in triples:
         labels = [f.label for f in study.resolve(triple)]
@@ -294,7 +294,7 @@ class _Statistics:
         self._some = summed_rows(len(self.share))
 
     def take(self, name: _Name, values: Float) -> None:
-        """Take in a set's averages, an array of one's own."""
+        """Take in a set's averages, ``(outputs, rows)``, which are changed in place."""
         role, *labels = name
         values -= np.einsum("oi,i->o", values, self.share)[
             :, None
@@ -336,7 +336,7 @@ class _Statistics:
         self._add(labels, joint, size)
 
     def _add(self, labels: Sequence[Any], rest: Float, size: Float) -> None:
-        """What is left of a joint effect without its parts, and the mean square of the whole."""
+        """Append a set's statistics: from what its parts leave of a joint effect, and the mean square of the whole."""
         self._features.append(tuple(labels))
         size_of_rest = self._mean_square(rest)
         self._rest.append(size_of_rest)
@@ -347,13 +347,13 @@ class _Statistics:
         return np.einsum("oi,oi,i->o", values, values, self.share)
 
     def _standard_error(self, rest: Float, mean_square: Float) -> Float:
-        """Of the mean square, from the rows it was evaluated at."""
+        """Standard error of the mean square, from the rows it was evaluated at."""
         if self._sampled == 0.0:
             return np.zeros_like(mean_square)
         apart = np.square(np.square(rest) - mean_square[:, None])
         return np.sqrt(self._sampled * np.einsum("oi,i->o", apart, np.square(self.share)))
 
-    def table(self, study: Study, found: Sequence[Feature]) -> Interactions:
+    def table(self, study: Study, features: Sequence[Feature]) -> Interactions:
         rest, whole = np.stack(self._rest), np.stack(self._whole)
         # Differences of equal numbers leave rounding behind; it must not look like an interaction.
         floor = NOISE * max(float(whole.max()), float(np.max(_level(study)) ** 2))
@@ -368,47 +368,47 @@ class _Statistics:
         measures: dict[str, NDArray[Any]] = {
             "h": np.sqrt(squared), "h_squared": squared, "strength": strength, "strength_se": error
         }  # fmt: skip
-        held_out = _held_out(study, found, self._features, strength)
+        held_out = _held_out(study, features, self._features, strength)
         measures |= held_out
         place = _places(held_out.get("supported"), strength, _unit(study))
         ranked = np.lexsort((-rest.mean(axis=1), place, order))
-        made = _table(study, found, self._features, ranked, measures, "Friedman's H", self.why)
+        made = _table(study, features, self._features, ranked, measures, "Friedman's H", self.why)
         return replace(made, pure=self._pure, n_evaluated=len(self.share))
 
 
 def _held_out(
-    study: Study, found: Sequence[Feature], features: Sequence[tuple[Any, ...]], strength: Float
+    study: Study, features: Sequence[Feature], sets: Sequence[tuple[Any, ...]], strength: Float
 ) -> dict[str, NDArray[Any]]:
-    """With y, what rows that it was not learned from say of each pair, ``(sets, outputs)``; nothing without."""
-    by_label = {f.label: f for f in found}
-    pairs = {labels: [by_label[label] for label in labels] for labels in features if len(labels) == 2}
-    sizes = {labels: size for labels, size in zip(features, strength) if len(labels) == 2}
-    tried = tried_pairs(study, pairs, sizes, _unit(study))
+    """Columns ``(sets, outputs)`` with, for each pair, its size and support in held-out rows; none without y."""
+    by_label = {f.label: f for f in features}
+    pairs = {labels: [by_label[label] for label in labels] for labels in sets if len(labels) == 2}
+    sizes = {labels: size for labels, size in zip(sets, strength) if len(labels) == 2}
+    tried = check_pairs(study, pairs, sizes, _unit(study))
     if not tried:
         return {}
     size = np.full(strength.shape, np.nan)
-    said = np.full(strength.shape, None, dtype=object)
-    for row, labels in enumerate(features):
-        for o, one in enumerate(tried.get(labels, [])):
-            if one is not None:
-                size[row, o], said[row, o] = one.size, one.supported
-    return {"held_out": size, "supported": said}
+    supported = np.full(strength.shape, None, dtype=object)
+    for row, labels in enumerate(sets):
+        for o, answer in enumerate(tried.get(labels, [])):
+            if answer is not None:
+                size[row, o], supported[row, o] = answer.size, answer.supported
+    return {"held_out": size, "supported": supported}
 
 
 def _places(supported: NDArray[Any] | None, strength: Float, unit: Float) -> NDArray[np.intp]:
-    """0 for sets worth a look, 1 for those of them that the data does not support, 2 for those too weak to try."""
+    """Where each set ranks: 0 for those worth a look, 1 for those that the data does not support, 2 for those too weak to try."""
     if supported is None:
         return np.zeros(len(strength), dtype=np.intp)
-    said = [{*row} - {None} for row in supported.tolist()]
-    refused = np.array([each == {UNSUPPORTED} for each in said])
+    answers = [{*row} - {None} for row in supported.tolist()]
+    refused = np.array([each == {UNSUPPORTED} for each in answers])
     weak = ~(strength >= TRIED_FROM * THRESHOLDS["interaction"] * unit).any(axis=1)
     return np.where(refused, 1, np.where(weak, 2, 0)).astype(np.intp)
 
 
 def _table(
     study: Study,
-    found: Sequence[Feature],
-    features: Sequence[tuple[Any, ...]],
+    features: Sequence[Feature],
+    sets: Sequence[tuple[Any, ...]],
     ranked: NDArray[np.intp],
     measures: Mapping[str, NDArray[Any]],
     what: str,
@@ -418,8 +418,8 @@ def _table(
     outputs = study.model.outputs
     return Interactions(
         columns={
-            "features": labels_column([features[i] for i in ranked for _ in outputs]),
-            "order": np.repeat([len(features[i]) for i in ranked], len(outputs)),
+            "features": labels_column([sets[i] for i in ranked for _ in outputs]),
+            "order": np.repeat([len(sets[i]) for i in ranked], len(outputs)),
             "output": labels_column([o for _ in ranked for o in outputs]),
             **{name: values[ranked].ravel() for name, values in measures.items()},
         },
@@ -427,7 +427,7 @@ def _table(
         notes=(why,),
         library=study.sample.table.library,
         naming=study.naming,
-        features=tuple(f.label for f in found),
+        features=tuple(f.label for f in features),
     )
 
 
@@ -437,21 +437,21 @@ def _level(study: Study) -> Float:
 
 
 def _unit(study: Study) -> Float:
-    """What effects are measured in."""
+    """One unit of effects per output: the SD of the predictions, or what stands for it."""
     level = prediction_level(study)
     return level.std if level.unit is None else level.unit
 
 
-def _by_variance(study: Study, found: Sequence[Feature], rows: Any) -> Interactions:
+def _by_variance(study: Study, features: Sequence[Feature], rows: Any) -> Interactions:
     """Greenwell et al.: the standard deviation, along one feature, of the other's importance."""
     chosen = study.chosen(rows, when_costly=CROSSED_ROWS)
-    sets = [tuple(_asked(f) for f in pair) for pair in combinations(found, 2)]
+    sets = [tuple(_user_name(f) for f in pair) for pair in combinations(features, 2)]
     effects = compute_effects(study, Request(sets=sets, spread=False, rows=chosen.positions))
     values = np.stack([_variance_statistic(effect) for effect in effects])
     used = study.sample.n_rows if chosen.positions is None else len(chosen.positions)
     return _table(
         study,
-        found,
+        features,
         [effect.features for effect in effects],
         np.argsort(-values.mean(axis=1), kind="stable"),
         {"strength": values},
@@ -460,7 +460,7 @@ def _by_variance(study: Study, found: Sequence[Feature], rows: Any) -> Interacti
     )
 
 
-def _asked(feature: Feature) -> Any:
+def _user_name(feature: Feature) -> Any:
     """A feature as a user would name it."""
     return {feature.label: list(feature.columns)} if feature.is_group else feature.label
 

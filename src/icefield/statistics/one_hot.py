@@ -24,7 +24,7 @@ UNNAMED = "group"
 
 def one_hot_groups(study: Study) -> dict[str, tuple[Any, ...]]:
     """Columns of the model that look like the levels of one feature: what to call it -> its columns; found once."""
-    return study.cache.once("one-hot columns", lambda: _found(study))
+    return study.cache.once("one-hot columns", lambda: _find_groups(study))
 
 
 def one_hot_group_of(study: Study, columns: Sequence[Any]) -> tuple[str, tuple[Any, ...]] | None:
@@ -35,7 +35,7 @@ def one_hot_group_of(study: Study, columns: Sequence[Any]) -> tuple[str, tuple[A
     return None
 
 
-def _found(study: Study) -> dict[str, tuple[Any, ...]]:
+def _find_groups(study: Study) -> dict[str, tuple[Any, ...]]:
     chosen = choose_rows(None, study.sample.n_rows, study.seed, PREDICTION_ROWS).positions
     table = study.sample.table if chosen is None else study.sample.table.take(np.sort(chosen))
     every = {name: _flag(table.column(name)) for name in study.model.columns}
@@ -87,7 +87,7 @@ def _exclusive(flags: Sequence[NDArray[np.bool_]]) -> bool:
 
 
 def _label(members: Sequence[Any], taken: Sequence[str]) -> str:
-    """How all their names begin, or a name of no meaning."""
+    """A name for a group of columns: the words that all their names share, or one that is not taken."""
     if all(isinstance(name, str) for name in members):
         parts = [SEPARATORS.split(name) for name in members]
         label = "_".join(words[0] for words in zip(*parts) if len(set(words)) == 1)

@@ -44,8 +44,8 @@ Side = tuple[NDArray[np.intp], Float, Float]
 
 
 @dataclass(frozen=True)
-class Confirmed:
-    """What rows that it was not learned from say of one pair and output.
+class Confirmation:
+    """The interaction of one pair on one output, as far as rows that it was not learned from confirm it.
 
     `supported` is ``"yes"``; ``"no"``, where the model's interaction would have been seen; or ``"unclear"``: too few rows or
     events, or too much noise, to tell.
@@ -56,11 +56,11 @@ class Confirmed:
 
 
 def pair_check(study: Study) -> PairCheck | None:
-    """What pairs are tried with, made once; None where there are no targets, or too few rows."""
-    return study.cache.once("pair check", lambda: _made(study))
+    """The study's PairCheck, made once; None where there are no targets, or too few rows."""
+    return study.cache.once("pair check", lambda: _make_check(study))
 
 
-def _made(study: Study) -> PairCheck | None:
+def _make_check(study: Study) -> PairCheck | None:
     observed, _ = observed_outputs(study)
     if observed is None or study.sample.n_rows < LEAST_ROWS or study.background != "data":
         return None
@@ -68,7 +68,7 @@ def _made(study: Study) -> PairCheck | None:
 
 
 class PairCheck:
-    """The targets of some rows, less what an additive function of the other rows says, fold by fold."""
+    """Tries pairs on some rows' targets, of which an additive fit to the rows of the other folds is subtracted."""
 
     def __init__(self, study: Study, observed: Float) -> None:
         rng = np.random.default_rng(study.seed)
@@ -86,7 +86,7 @@ class PairCheck:
         self._table = study.sample.table.take(self.rows)
         self._known: dict[Any, Side | None] = {}
 
-    def tried(self, pair: Sequence[Feature], strength: Sequence[float]) -> list[Confirmed | None]:
+    def check(self, pair: Sequence[Feature], strength: Sequence[float]) -> list[Confirmation | None]:
         """One answer per output; `strength` is the model's interaction there, None where a pair cannot be tried."""
         sides = [self._side(feature) for feature in pair]
         if sides[0] is None or sides[1] is None:
@@ -94,53 +94,53 @@ class PairCheck:
         surface = _Surface(sides[0], sides[1], self.weights)
         return [self._answer(surface, o, size) for o, size in enumerate(strength)]
 
-    def _answer(self, surface: _Surface, output: int, strength: float) -> Confirmed | None:
-        left = self._left[:, :, output]
-        noise = float(np.mean([self.weights[own] @ np.square(left[k, own]) for k, own in self._out()]))
+    def _answer(self, surface: _Surface, output: int, strength: float) -> Confirmation | None:
+        left = self._residuals[:, :, output]
+        noise = float(np.mean([self.weights[out] @ np.square(left[k, out]) for k, out in self._out()]))
         noise *= len(self.folds) / self.weights.sum()
         if not noise > 0 or not strength > 0:
             return None
         score, square = np.zeros(len(self.rows)), 0.0
-        for k, own in self._out():
-            learned = surface.learned(np.where(own, 0.0, self.weights), left[k], noise, strength)
-            score[own] = self.weights[own] * learned[own] * left[k, own]
-            square += float(self.weights[own] @ np.square(learned[own]))
+        for k, out in self._out():
+            learned = surface.fit(np.where(out, 0.0, self.weights), left[k], noise, strength)
+            score[out] = self.weights[out] * learned[out] * left[k, out]
+            square += float(self.weights[out] @ np.square(learned[out]))
         if not square > 0:
-            return Confirmed(0.0, UNCLEAR)
+            return Confirmation(0.0, UNCLEAR)
         error = float(np.sqrt(np.square(np.bincount(self.clusters, score)).sum()))
         size = float(score.sum() / np.sqrt(square * self.weights.sum()))
         if score.sum() >= SURE * error and size >= LEAST_KEPT * strength:
-            return Confirmed(size, SUPPORTED)
+            return Confirmation(size, SUPPORTED)
         alone = error / np.sqrt(square * self.weights.sum())  # the standard error of a size
-        told = strength >= SEEN_AT * alone and not self._too_few[output]
-        return Confirmed(size, UNSUPPORTED if told else UNCLEAR)
+        seen = strength >= SEEN_AT * alone and not self._too_few[output]
+        return Confirmation(size, UNSUPPORTED if seen else UNCLEAR)
 
     def _out(self) -> list[tuple[int, NDArray[np.bool_]]]:
         return [(k, self.fold_of == fold) for k, fold in enumerate(self.folds)]
 
     @cached_property
-    def _left(self) -> Float:
-        """What is left of the targets of all rows, ``(folds, rows, outputs)``, without an additive function of those in other folds."""
+    def _residuals(self) -> Float:
+        """Residuals of the targets, ``(folds, rows, outputs)``, after an additive fit to the rows of the other folds."""
         design, penalty = self._design()
         left = np.empty((len(self.folds), *self.truth.shape))
         weighted = design * self.weights[:, None]
         whole, along = weighted.T @ design, weighted.T @ self.truth
-        for k, own in self._out():
-            fitted = np.where(own, 0.0, self.weights)
+        for k, out in self._out():
+            fitted = np.where(out, 0.0, self.weights)
             mass = max(float(fitted.sum()), 1e-300)
             centre, mean = fitted @ design / mass, fitted @ self.truth / mass
-            square = whole - weighted[own].T @ design[own] - mass * np.outer(centre, centre)
-            towards = along - weighted[own].T @ self.truth[own] - mass * np.outer(centre, mean)
+            square = whole - weighted[out].T @ design[out] - mass * np.outer(centre, centre)
+            towards = along - weighted[out].T @ self.truth[out] - mass * np.outer(centre, mean)
             factors = np.linalg.solve(square + np.diag(penalty), towards)
             left[k] = self.truth - mean - (design - centre) @ factors
         return left
 
     def _design(self) -> tuple[Float, Float]:
-        """Steps between a few groups of every column and, of numbers, a line within each; and how much each is held back."""
+        """The additive fit's columns (steps between a few groups of every feature, of numbers a line within each) and penalties."""
         every = {name: self._codes(name) for name in self._study.model.columns}
         known = {name: codes for name, codes in every.items() if codes is not None}
-        kept = most_associated(list(known.values()), self.truth, self.weights, COLUMNS)
-        names = [name for place, name in enumerate(known) if place in kept]
+        chosen = most_associated(list(known.values()), self.truth, self.weights, COLUMNS)
+        names = [name for place, name in enumerate(known) if place in chosen]
         parts, penalties = [], []
         for name in names:
             codes, column = known[name], self._table.column(name)
@@ -178,12 +178,12 @@ class PairCheck:
     def _column_side(self, name: Any) -> Side | None:
         if name not in self._known:
             column = self._table.column(name)
-            codes, found = column_groups(column), None
+            codes, side = column_groups(column), None
             if codes is not None:
                 size = int(codes.max()) + 1
                 ordered = column.kind in ORDERED_KINDS and not self._study.naming.coded(name)
-                found = (codes, *(_waves(size, bool(column.missing.any())) if ordered else _levels(size)))
-            self._known[name] = found
+                side = (codes, *(_waves(size, bool(column.missing.any())) if ordered else _levels(size)))
+            self._known[name] = side
         return self._known[name]
 
 
@@ -192,12 +192,12 @@ def _waves(size: int, missing: bool) -> tuple[Float, Float]:
     known = size - missing
     at = (np.arange(known) + 0.5) / max(known, 1)
     number = np.arange(1, min(WAVES, max(known - 1, 0)) + 1)
-    found = np.zeros((size, len(number) + missing))
-    found[:known, : len(number)] = np.cos(np.pi * at[:, None] * number)
+    waves = np.zeros((size, len(number) + missing))
+    waves[:known, : len(number)] = np.cos(np.pi * at[:, None] * number)
     far = np.append(1.0 / np.square(number), [1.0] * missing)
     if missing:
-        found[-1, -1] = 1.0
-    return found, far / max(far.sum(), 1e-300)
+        waves[-1, -1] = 1.0
+    return waves, far / max(far.sum(), 1e-300)
 
 
 def _levels(size: int) -> tuple[Float, Float]:
@@ -219,8 +219,8 @@ class _Surface:
         self.spread = mass @ np.square(self.products) / mass.sum()
         self.far = np.outer(first[2], second[2]).ravel()
 
-    def learned(self, weights: Float, left: Float, noise: float, strength: float) -> Float:
-        """The interaction of all rows that those with weight tell, expected to be about as strong as the model's."""
+    def fit(self, weights: Float, left: Float, noise: float, strength: float) -> Float:
+        """The interaction at all rows, fitted to those with weight and expected to be about as strong as the model's."""
         size = len(self.products)
         mass = np.bincount(self.cell, weights, minlength=size)
         sums = np.bincount(self.cell, weights * left, minlength=size)
@@ -231,15 +231,15 @@ class _Surface:
         return np.asarray((scaled @ np.linalg.solve(square, scaled.T @ sums))[self.cell])
 
 
-def tried_pairs(
+def check_pairs(
     study: Study,
     pairs: Mapping[tuple[Any, ...], Sequence[Feature]],
     strength: Mapping[tuple[Any, ...], Float],
     units: Float,
-) -> dict[tuple[Any, ...], list[Confirmed | None]]:
-    """What the data says of the strongest of these pairs; `strength` is ``(outputs,)`` each, `units` what sizes are measured in."""
+) -> dict[tuple[Any, ...], list[Confirmation | None]]:
+    """For each of the strongest of these pairs, one Confirmation per output; `strength` is ``(outputs,)`` each, `units` what sizes are measured in."""
     least = TRIED_FROM * THRESHOLDS["interaction"]
     size = {name: float(np.max(strength[name] / np.where(units > 0, units, np.inf))) for name in pairs}
     wanted = sorted((name for name in pairs if size[name] >= least), key=lambda name: -size[name])[:PAIRS]
     check = pair_check(study) if wanted else None
-    return {name: check.tried(pairs[name], strength[name].tolist()) for name in wanted} if check else {}
+    return {name: check.check(pairs[name], strength[name].tolist()) for name in wanted} if check else {}

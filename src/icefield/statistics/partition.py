@@ -68,12 +68,12 @@ class RegionRows:
 
     def words(self, naming: Naming = PLAIN) -> str:
         """The rule, with what people call columns and values."""
-        kept: dict[tuple[Any, str], Condition] = {}
+        narrow: dict[tuple[Any, str], Condition] = {}
         for condition in self.conditions:
-            kept[(condition.column, condition.sign)] = condition  # later bounds lie inside earlier ones
+            narrow[(condition.column, condition.sign)] = condition  # later bounds lie inside earlier ones
         # Values that are listed lie within the bounds before them.
-        said = [c for c in kept.values() if c.sign not in ("<=", ">") or (c.column, "in") not in kept]
-        return " and ".join(c.words(naming) for c in said) or "all rows"
+        shown = [c for c in narrow.values() if c.sign not in ("<=", ">") or (c.column, "in") not in narrow]
+        return " and ".join(c.words(naming) for c in shown) or "all rows"
 
 
 @dataclass(frozen=True)
@@ -107,14 +107,14 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class _Responses:
-    """What rows of a part are to agree in, ``(rows, responses)``, and all of their squared distance to the mean."""
+    """Responses ``(rows, responses)`` in which rows of a part should agree, and their squared distance to the mean."""
 
     values: Float
     weights: Float
     total: float
 
 
-Found = tuple[list[RegionRows], list[Split]]
+Tree = tuple[list[RegionRows], list[Split]]
 
 
 def partition(
@@ -123,7 +123,7 @@ def partition(
     weights: Float,
     limits: Limits,
     first: Mapping[Any, Column] | None = None,
-) -> Found:
+) -> Tree:
     """Split rows by conditions on columns so that the rows' responses, ``(rows, responses)``, agree within each part.
 
     Where the first condition may be about the columns `first` only, one split is looked for after the other.
@@ -133,24 +133,24 @@ def partition(
     if of.total <= 0:
         return [whole], []
     if first is not None:
-        parts, splits = _grown([whole], first, of, replace(limits, depth=1))
-        parts, others = _grown(parts, columns, of, replace(limits, depth=limits.depth - 1 if splits else 0))
-        return parts, [*splits, *others]
-    one_by_one = _grown([whole], columns, of, limits)
+        parts, splits = _grow([whole], first, of, replace(limits, depth=1))
+        parts, more = _grow(parts, columns, of, replace(limits, depth=limits.depth - 1 if splits else 0))
+        return parts, [*splits, *more]
+    one_by_one = _grow([whole], columns, of, limits)
     if limits.depth < 2 or sum(s.removed for s in one_by_one[1]) > NEARLY_ALL:
         return one_by_one
-    return _together(one_by_one, columns, of, limits)
+    return _by_two_cuts(one_by_one, columns, of, limits)
 
 
-def _together(one_by_one: Found, columns: Mapping[Any, Column], of: _Responses, limits: Limits) -> Found:
+def _by_two_cuts(one_by_one: Tree, columns: Mapping[Any, Column], of: _Responses, limits: Limits) -> Tree:
     """Parts by two cuts found together, where they remove clearly more than the best cut and then the next."""
     response, weights, total = of.values, of.weights, of.total
-    found = crossing_cuts(columns, response, weights, limits.least_rows * weights.sum())
+    cuts = crossing_cuts(columns, response, weights, limits.least_rows * weights.sum())
     before = sum(s.removed for s in one_by_one[1])
     clearly = max(limits.least_removed, BY_CHANCE / len(weights))
-    if found is None or found[3] / total < before + clearly:
+    if cuts is None or cuts[3] / total < before + clearly:
         return one_by_one
-    name, left, other, _ = found
+    name, left, other, _ = cuts
     rows = np.ones(len(weights), dtype=bool)
     # The first cut stands between two groups; beside the second, its best place is known exactly.
     _, beside = _best_cut_of_sides(columns[other], [left, ~left], response, weights)
@@ -158,7 +158,7 @@ def _together(one_by_one: Found, columns: Mapping[Any, Column], of: _Responses, 
     low, high = _conditions(columns[name], name, left, rows & ~left)
     parts = [RegionRows((low,), left), RegionRows((high,), ~left)]
     removed = 1.0 - sum(_distance(response[p.rows], weights[p.rows]) for p in parts) / total
-    parts, splits = _grown(parts, columns, of, replace(limits, depth=limits.depth - 1))
+    parts, splits = _grow(parts, columns, of, replace(limits, depth=limits.depth - 1))
     together = removed + sum(s.removed for s in splits)
     if together < before + clearly:
         return one_by_one
@@ -171,7 +171,7 @@ def _best_cut_of_sides(
     """The one cut of a column that removes most from two sets of rows, each by itself."""
     every = np.arange(len(weights))
     mean = weights @ response / weights.sum()
-    coded = _coded(column, every, response - mean, weights, len(every))
+    coded = _ordered_codes(column, every, response - mean, weights, len(every))
     if coded is None:
         return -1.0, sides[0]
     codes, size = coded
@@ -186,17 +186,17 @@ def _best_cut_of_sides(
     return float(total[cut]), np.asarray(codes <= cut)
 
 
-def _grown(parts: list[RegionRows], columns: Mapping[Any, Column], of: _Responses, limits: Limits) -> Found:
+def _grow(parts: list[RegionRows], columns: Mapping[Any, Column], of: _Responses, limits: Limits) -> Tree:
     """Parts split by the best cut of each, and then again, as deep as the limits say."""
     splits: list[Split] = []
     for _ in range(limits.depth):
         grown: list[RegionRows] = []
         for part in parts:
-            found = _best_split(columns, of, part.rows, limits)
-            if found is None:
+            split = _best_split(columns, of, part.rows, limits)
+            if split is None:
                 grown.append(part)
                 continue
-            left, right, left_rows, removed = found
+            left, right, left_rows, removed = split
             splits.append(Split((left, right), removed))
             grown.append(RegionRows((*part.conditions, left), part.rows & left_rows))
             grown.append(RegionRows((*part.conditions, right), part.rows & ~left_rows))
@@ -217,7 +217,7 @@ def _best_split(
     at = np.flatnonzero(rows)
     values, weights = of.values[at], of.weights[at]
     apart, least = values - weights @ values / weights.sum(), limits.least_rows * of.weights.sum()
-    gains = {name: _best_cut(one, at, apart, weights, least, CUTS)[0] for name, one in columns.items()}
+    gains = {name: _best_cut(column, at, apart, weights, least, CUTS)[0] for name, column in columns.items()}
     name = max(gains, key=gains.__getitem__, default=None)
     if name is None or gains[name] <= limits.least_removed * of.total:
         return None
@@ -234,7 +234,7 @@ def _best_cut(
 ) -> tuple[float, Mask]:
     """The largest squared distance one cut of a column removes, and which of the rows `at` are on its left."""
     nowhere = np.zeros(len(at), dtype=bool)
-    coded = _coded(column, at, apart, weights, cuts)
+    coded = _ordered_codes(column, at, apart, weights, cuts)
     if coded is None:
         return -1.0, nowhere
     codes, size = coded
@@ -271,7 +271,7 @@ def _gains(mass: Float, sums: Float, missing_left: bool) -> tuple[Float, Float]:
     return np.asarray(size(left_sums, left_mass) + size(right_sums, right_mass)), left_mass
 
 
-def _coded(
+def _ordered_codes(
     column: Column, at: NDArray[np.intp], apart: Float, weights: Float, most: int
 ) -> tuple[NDArray[np.intp], int] | None:
     """Codes in the order cuts are made, the last code being missing, and how many there are."""
@@ -341,7 +341,7 @@ def readable_cut(low: Any, high: Any) -> Any:
     return low
 
 
-def assigned(parts: Sequence[RegionRows]) -> NDArray[np.intp]:
+def part_numbers(parts: Sequence[RegionRows]) -> NDArray[np.intp]:
     """Each row's part."""
     out = np.zeros(len(parts[0].rows), dtype=np.intp)
     for number, part in enumerate(parts):

@@ -30,12 +30,12 @@ from icefield.statistics.ice_statistics import (
 )
 from icefield.statistics.pair_check import UNSUPPORTED
 from icefield.statistics.statements import (
-    Judged,
     OutputCurves,
-    judged,
+    Statements,
     near_threshold,
     on_other_grids,
-    overturned,
+    on_other_rows,
+    statements_of,
 )
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
@@ -215,8 +215,8 @@ class Reading:
     @property
     def unsupported(self) -> tuple[Any, ...]:
         """Features it interacts with in the model, although the data does not support it."""
-        told = zip(self.interacts or (), self.interactions_supported)
-        return tuple(name for (name, _), supported in told if supported == UNSUPPORTED)
+        pairs = zip(self.interacts or (), self.interactions_supported)
+        return tuple(name for (name, _), supported in pairs if supported == UNSUPPORTED)
 
     @property
     def mostly_open(self) -> bool:
@@ -292,14 +292,14 @@ def read_effect(effect: Effect, population: int = 0, groups: RowGroups | None = 
     if effect.n_features == 1:
         if groups is None and effect.row_values is not None:
             groups = RowGroups(effect.row_values, effect.row_weights)
-        return together([_read_curve(effect, o, population, groups) for o in outputs])
+        return with_all_outputs([_read_curve(effect, o, population, groups) for o in outputs])
     from icefield.statistics.surface_reading import read_surface
 
-    return together([read_surface(effect, o) for o in outputs])
+    return with_all_outputs([read_surface(effect, o) for o in outputs])
 
 
-def together(readings: Sequence[Reading]) -> Reading:
-    """The readings of all outputs as the first, which then has all of them."""
+def with_all_outputs(readings: Sequence[Reading]) -> Reading:
+    """The first output's reading, given the readings of all outputs in `each`."""
     object.__setattr__(readings[0], "each", tuple(readings))
     return readings[0]
 
@@ -309,9 +309,8 @@ def _read_curve(effect: Effect, output: int, population: int, groups: RowGroups 
     grid, y = effect.grid[0][shown], effect.average[output][shown]
     known = np.isfinite(y)
     if not known.any():
-        nothing = np.nan
         return Reading(
-            effect.features, effect.outputs[output], "flat", "none", 0.0, nothing, nothing, None, None,
+            effect.features, effect.outputs[output], "flat", "none", 0.0, np.nan, np.nan, None, None,
             **reading_context(effect, output),
         )  # fmt: skip
     unit = output_unit(effect, output)
@@ -334,40 +333,41 @@ def _read_curve(effect: Effect, output: int, population: int, groups: RowGroups 
     partners: tuple[tuple[Any, float], ...] = ()
     if _has_rows(effect):
         curves, partners = _with_rows(effect, output, curves, every, groups)
-    said = judged(curves)
-    count = effect.n_rows or (0 if curves.own is None else len(curves.own))
-    unsure = on_other_grids(curves, said) | near_threshold(curves, said)
-    unsure |= overturned(curves, said, count, max(population, count))
-    direction = _direction_of_two(effect, grid, y) if said.shape == "levels" else said.direction
+    statements = statements_of(curves)
+    count = effect.n_rows or (0 if curves.ice is None else len(curves.ice))
+    unsure = on_other_grids(curves, statements) | near_threshold(curves, statements)
+    unsure |= on_other_rows(curves, statements, count, max(population, count))
+    direction = _direction_of_two(effect, grid, y) if statements.shape == "levels" else statements.direction
     missing = None
     if effect.missing_last[0] and len(effect.grid[0]) > 1:
         missing = float(effect.average[output][-1] - weights @ y) / unit
-    read, within = y[said.first : said.last], grid[said.first : said.last]
-    until, since = _levels_off(read, _normalised(weights[said.first : said.last]))
+    span = slice(statements.first, statements.last)
+    read, within = y[span], grid[span]
+    until, since = _levels_off(read, _normalised(weights[span]))
     return Reading(
         features=effect.features,
         output=effect.outputs[output],
-        shape=said.shape,
+        shape=statements.shape,
         direction=direction,
-        strength=said.strength,
+        strength=statements.strength,
         low=float(read.min()),
         high=float(read.max()),
         low_at=plain_value(within[int(read.argmin())]),
         high_at=plain_value(within[int(read.argmax())]),
-        changes_at=_changes(effect, grid, said),
-        read_from=plain_value(grid[said.first]) if x is not None else None,
-        read_to=plain_value(grid[said.last - 1]) if x is not None else None,
-        tails=_tails(grid, y, weights, unit, said) if x is not None else (),
-        heterogeneity=said.differ,
-        heterogeneity_exact=curves.own is not None,
-        opposing=said.opposing,
-        hidden=said.hidden,
-        heterogeneous=said.heterogeneous,
+        changes_at=_changes(effect, grid, statements),
+        read_from=plain_value(grid[statements.first]) if x is not None else None,
+        read_to=plain_value(grid[statements.last - 1]) if x is not None else None,
+        tails=_tails(grid, y, weights, unit, span) if x is not None else (),
+        heterogeneity=statements.differ,
+        heterogeneity_exact=curves.ice is not None,
+        opposing=statements.opposing,
+        hidden=statements.hidden,
+        heterogeneous=statements.heterogeneous,
         partners=partners,
         missing_jump=missing,
         missing_share=gone,
         borderline=unsure,
-        measures={**_measures(said), "rows_could_differ": float(_has_rows(effect))},
+        measures={**_measures(statements), "rows_could_differ": float(_has_rows(effect))},
         level_until=plain_value(within[until]) if x is not None and until is not None else None,
         level_from=plain_value(within[since]) if x is not None and since is not None else None,
         error_rows=_error_rows(effect, output),
@@ -440,27 +440,27 @@ def _rows_behind(effect: Effect) -> float:
 def _with_rows(
     effect: Effect, output: int, curves: OutputCurves, at: NDArray[np.intp], groups: RowGroups | None
 ) -> tuple[OutputCurves, tuple[tuple[Any, float], ...]]:
-    """What the individual curves, or at least their spread, add to the average."""
+    """The curves with ICE curves, or a bound from their spread, and the columns that explain how these differ."""
     if effect.individual is None or effect.individual.shape[1] < 2:
         if effect.std is None:
             return curves, ()
-        # OutputCurves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
+        # Curves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
         least = float(deviation(effect.std[output][at], curves.weights)) / curves.unit
         around = effect.spread.centered_std
         if around is not None:  # then it is known how much they differ, though not how
             least = max(least, float(np.sqrt(curves.weights @ np.square(around[output][at]))) / curves.unit)
         return replace(curves, least_differ=least), ()
     in_order = bool((at == np.arange(len(at))).all())  # then they need no copy
-    own = effect.individual[output][:, slice(len(at)) if in_order else at]
-    curves = replace(curves, own=own, row_weights=effect.row_weights)
+    ice = effect.individual[output][:, slice(len(at)) if in_order else at]
+    curves = replace(curves, ice=ice, row_weights=effect.row_weights)
     if (
         groups is None
-        or curves.bundle is None
+        or curves.ice_curves is None
         or (curves.differ or 0.0) < EXPLAINED_FROM * THRESHOLDS["heterogeneous"]
     ):
         return curves, ()
     able = groups.row_values if effect.others is None else effect.others
-    ranked = explaining_columns(curves.bundle, groups, [n for n in able if n not in effect.features])
+    ranked = explaining_columns(curves.ice_curves, groups, [n for n in able if n not in effect.features])
     partners = tuple((name, share) for name, share in ranked[:EXPLAINING] if share >= THRESHOLDS["partner"])
     return curves.explained_to(best_share(partners)), partners
 
@@ -470,7 +470,7 @@ def best_share(partners: Sequence[tuple[Any, float]]) -> float:
     return max((share for _, share in partners), default=0.0)
 
 
-def _changes(effect: Effect, grid: NDArray[Any], said: Judged) -> tuple[Any, ...]:
+def _changes(effect: Effect, grid: NDArray[Any], statements: Statements) -> tuple[Any, ...]:
     """Where an ordered curve changes: its step, its turn, or the stretch with half the movement."""
 
     def place(value: float) -> Any:
@@ -480,43 +480,43 @@ def _changes(effect: Effect, grid: NDArray[Any], said: Judged) -> tuple[Any, ...
             else value
         )
 
-    found = said.found
-    if found is None or found.name == "linear":
+    shape = statements.curve_shape
+    if shape is None or shape.name == "linear":
         return ()
     whole = effect.kinds[0] not in TIME_KINDS and bool((grid == np.round(grid.astype(np.float64))).all())
-    if found.name == "threshold" and found.steps_at is not None:
+    if shape.name == "threshold" and shape.steps_at is not None:
         # Of whole numbers, the first on the far side: nobody counts 185.5 days.
-        return (place(float(np.ceil(found.steps_at)) if whole else found.steps_at),)
-    if found.turns_at is not None:
-        return (place(float(np.round(found.turns_at)) if whole else found.turns_at),)
-    return (place(found.busiest[0]), place(found.busiest[1]))
+        return (place(float(np.ceil(shape.steps_at)) if whole else shape.steps_at),)
+    if shape.turns_at is not None:
+        return (place(float(np.round(shape.turns_at)) if whole else shape.turns_at),)
+    return (place(shape.busiest[0]), place(shape.busiest[1]))
 
 
-def _measures(said: Judged) -> dict[str, float]:
-    measures = {"flat_limit": said.flat_limit, "known_strength": said.known_strength}
-    if said.found is not None:
-        found = said.found
+def _measures(statements: Statements) -> dict[str, float]:
+    measures = {"flat_limit": statements.flat_limit, "known_strength": statements.known_strength}
+    if statements.curve_shape is not None:
+        shape = statements.curve_shape
         measures |= {
-            "linear": found.linear,
-            "cubic": found.cubic,
-            "step": found.step,
-            "reversal": found.reversal,
+            "linear": shape.linear,
+            "cubic": shape.cubic,
+            "step": shape.step,
+            "reversal": shape.reversal,
         }
     return measures
 
 
-def _tails(grid: NDArray[Any], y: Float, weights: Float, unit: float, said: Judged) -> tuple[Tail, ...]:
-    """What the average does beyond the range that was read, where it does not just go on.
+def _tails(grid: NDArray[Any], y: Float, weights: Float, unit: float, span: slice) -> tuple[Tail, ...]:
+    """What the average does beyond the `span` of points that was read, where it does not just go on.
 
     Going on as before is expected, as long as it is not half of the whole range again.
     """
-    inside = y[said.first : said.last]
+    inside = y[span]
     near = max(1, len(inside) // 10)
     sides = (
-        ("below", slice(0, said.first), said.first, inside[0] - inside[min(near, len(inside) - 1)]),
-        ("above", slice(said.last, None), said.last - 1, inside[-1] - inside[max(-1 - near, -len(inside))]),
+        ("below", slice(0, span.start), span.start, inside[0] - inside[min(near, len(inside) - 1)]),
+        ("above", slice(span.stop, None), span.stop - 1, inside[-1] - inside[max(-1 - near, -len(inside))]),
     )
-    found = []
+    tails = []
     for side, beyond, edge, before in sides:
         share = float(weights[beyond].sum())
         if share <= 0:
@@ -524,8 +524,8 @@ def _tails(grid: NDArray[Any], y: Float, weights: Float, unit: float, said: Judg
         change = float(weights[beyond] @ y[beyond] / share - y[edge])
         goes_on = change * before > 0 and abs(change) < GOES_ON * np.ptp(inside)
         if abs(change) / unit >= THRESHOLDS["tail_change"] and not goes_on:
-            found.append(Tail(side, plain_value(grid[edge]), share, change / unit))
-    return tuple(found)
+            tails.append(Tail(side, plain_value(grid[edge]), share, change / unit))
+    return tuple(tails)
 
 
 def _levels_off(y: Float, weights: Float) -> tuple[int | None, int | None]:

@@ -25,9 +25,9 @@ def refit_band(
     """The mean over refits of one model on one grid, with the spread between them; `groups`: of those that all have, too."""
     members = list(effects.values())
     if len(members) < 2:
-        told = "must be at least two refits for a spread between them"
+        problem = "must be at least two refits for a spread between them"
         hint = "fit the model to several draws of the data"
-        raise InputError.about("members", told, len(members), hint)
+        raise InputError.about("members", problem, len(members), hint)
     first = members[0]
     wanted = validate.probabilities(quantiles)
     curves = np.stack([effect.average for effect in members], axis=1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from icefield.core.study import Study
 from icefield.statistics.partition import Limits, partition
-from icefield.statistics.regions import LEAST_REMOVED, Regions, RuleBundle, other_columns
+from icefield.statistics.regions import LEAST_REMOVED, RegionCurves, Regions, other_columns
 
 REJECTED = 3  # cuts that were not made, of those that would have removed most
 LEAST_TOLD = 0.02  # of the differences: a cut that removes less is not worth a line
@@ -23,32 +23,32 @@ class LedgerCut:
     why_not: str = ""
 
 
-def ledger(study: Study, found: Regions) -> list[LedgerCut]:
+def ledger(study: Study, regions: Regions) -> list[LedgerCut]:
     """The cuts that were made, in order, and the best of the others, each tried alone on all rows.
 
     Parameters
     ----------
     study : the model and its data
-    found : regions by rules
+    regions : regions by rules
     """
-    made = [LedgerCut(split.sides[0].words(study.naming), split.removed) for split in found.splits]
+    made = [LedgerCut(split.sides[0].words(study.naming), split.removed) for split in regions.splits]
     if not made:
         return []
-    bundle = RuleBundle.of(found.effect)
-    used = {split.column for split in found.splits}
-    (feature,) = study.resolve([found.feature])
+    curves = RegionCurves.of(regions.effect)
+    used = {split.column for split in regions.splits}
+    (feature,) = study.resolve([regions.feature])
     first, tried = made[0], []
-    for name, column in other_columns(study, feature.columns, bundle.rows).items():
+    for name, column in other_columns(study, feature.columns, curves.rows).items():
         if name in used:
             continue
         limits = Limits(
-            depth=1, least_rows=max(0.02, min(0.5, 10 / len(bundle.rows))), least_removed=LEAST_TOLD
+            depth=1, least_rows=max(0.02, min(0.5, 10 / len(curves.rows))), least_removed=LEAST_TOLD
         )
-        parts, splits = partition({name: column}, bundle.shapes, bundle.weights, limits)
+        parts, splits = partition({name: column}, curves.shapes, curves.weights, limits)
         if splits:
             tried.append((splits[0].removed, parts[0].words(study.naming)))
-    tried.sort(key=lambda one: -one[0])
-    together = found.splits[0].together > 0
+    tried.sort(key=lambda cut: -cut[0])
+    together = regions.splits[0].together > 0
     return [
         *made,
         *(LedgerCut(words, removed, _why(removed, first, together)) for removed, words in tried[:REJECTED]),

@@ -23,7 +23,7 @@ from icefield.data.naming import Naming
 from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import READ_CURVES
 from icefield.statistics.decision import Decision, decision_of, read_curves
-from icefield.statistics.ice_sample import Curved, effects_with_curves
+from icefield.statistics.ice_sample import IceRequest, effects_with_curves
 from icefield.statistics.ice_statistics import (
     all_point_weights,
     centred,
@@ -31,7 +31,7 @@ from icefield.statistics.ice_statistics import (
     output_unit,
     shown_points,
 )
-from icefield.statistics.partition import Limits, RegionRows, Split, assigned, partition
+from icefield.statistics.partition import Limits, RegionRows, Split, part_numbers, partition
 from icefield.statistics.reading import read_effect
 from icefield.statistics.statements import has_a_reason
 from icefield.statistics.support import rows_inside
@@ -115,7 +115,7 @@ def regions(
 
     Notes
     -----
-    OutputCurves are centred at their own mean, so regions differ in the *shape* of the effect, not its level.
+    Curves are centred at their own mean, so regions differ in the *shape* of the effect, not its level.
     Where curves differ by less than 0.15 standard deviations of the predictions, no region is looked for; "little"
     is less than 0.30. Where the best cut and then the next leave much, every two cuts are looked at together: a sign
     that depends on a product of two columns is found too. A note says where most of what the rules remove lies at
@@ -127,61 +127,61 @@ def regions(
     validate.share("least_rows", least_rows)
     if least_removed is not None:
         validate.share("least_removed", least_removed)
-    (found,) = study.resolve([feature])
+    (moved,) = study.resolve([feature])
     decision, note = decision_of(study, feature), ""
     if rows is None and grid is None:
         effect = read_curves(study, decision)  # the curves everything else is said from
     else:
         used = min(READ_CURVES, study.sample.n_rows) if rows is None else rows
-        wanted = Curved(grid, kept=study.sample.n_rows)
+        wanted = IceRequest(grid, kept=study.sample.n_rows)
         ((effect,),), note = effects_with_curves(study, [feature], wanted, rows=used)
         effect = replace(effect, groups={}, by=None)
     if effect.std is None:
-        curves = cast(Float, effect.individual)  # kept with every effect here
-        effect = replace(effect, spread=Spread(Spread.of(curves, effect.row_weights, "rows").std))
-    bundle = RuleBundle.of(effect)
-    least = max(LEAST_REMOVED, BY_CHANCE / len(bundle.rows)) if least_removed is None else least_removed
-    every = other_columns(study, found.columns, bundle.rows)
-    columns = _told_apart_by(decision, every)
+        ice = cast(Float, effect.individual)  # kept with every effect here
+        effect = replace(effect, spread=Spread(Spread.of(ice, effect.row_weights, "rows").std))
+    curves = RegionCurves.of(effect)
+    least = max(LEAST_REMOVED, BY_CHANCE / len(curves.rows)) if least_removed is None else least_removed
+    every = other_columns(study, moved.columns, curves.rows)
+    columns = _rule_columns(decision, every)
     by_named: float | None = None
     splits: list[Split] = []
-    if bundle.differ < THRESHOLDS["heterogeneous"]:
-        parts = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))]
-        said = _agree(decision)
-        labels = np.zeros(len(bundle.rows), dtype=np.intp)
+    if curves.differ < THRESHOLDS["heterogeneous"]:
+        parts = [RegionRows((), np.ones(len(curves.rows), dtype=bool))]
+        text = _agree(decision)
+        labels = np.zeros(len(curves.rows), dtype=np.intp)
     elif method == "rules":
-        parts, splits, by_named = _ruled(bundle, columns, every, Limits(depth, least_rows, least))
-        if splits and least_removed is None and not has_a_reason(bundle.differ, _explained(splits)):
-            parts, splits = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))], []
+        parts, splits, by_named = _rules(curves, columns, every, Limits(depth, least_rows, least))
+        if splits and least_removed is None and not has_a_reason(curves.differ, _explained(splits)):
+            parts, splits = [RegionRows((), np.ones(len(curves.rows), dtype=bool))], []
         if not splits and least_removed is None:
             is_named = len(columns) < len(every)
-            parts, splits = _small(
-                bundle, columns, depth, THRESHOLDS["explained"] if is_named else EVERYTHING
+            parts, splits = _small_rules(
+                curves, columns, depth, THRESHOLDS["explained"] if is_named else EVERYTHING
             )
-        labels = assigned(parts)
+        labels = part_numbers(parts)
         usual = rows is None and grid is None
-        said = _unlike(study, found, effect, bundle, labels, usual) if splits else _no_rule(decision, depth)
+        text = _outside(study, moved, effect, curves, labels, usual) if splits else _no_rule(decision, depth)
     else:
-        labels = _clustered(bundle.shapes, bundle.weights, clusters, least, study.seed)
+        labels = _cluster(curves.shapes, curves.weights, clusters, least, study.seed)
         parts, splits = partition(
-            columns, np.eye(int(labels.max()) + 1)[labels], bundle.weights, Limits(depth, least_rows, 0.05)
+            columns, np.eye(int(labels.max()) + 1)[labels], curves.weights, Limits(depth, least_rows, 0.05)
         )
-        said = ""
+        text = ""
     return _table(
         study,
         effect,
         decision.output,
-        bundle,
+        curves,
         labels,
         parts,
         splits,
         method,
-        [note, said, *_not_named(decision, splits, by_named), *_not_in_the_data(decision, splits)],
+        [note, text, *_unnamed_notes(decision, splits, by_named), *_not_in_the_data(decision, splits)],
     )
 
 
 @dataclass(frozen=True, eq=False)
-class RuleBundle:
+class RegionCurves:
     """The sampled curves as centred shapes in standard deviations of the predictions."""
 
     rows: NDArray[np.intp]
@@ -190,7 +190,7 @@ class RuleBundle:
     differ: float
 
     @classmethod
-    def of(cls, effect: Effect) -> RuleBundle:
+    def of(cls, effect: Effect) -> RegionCurves:
         rows = cast("NDArray[np.intp]", effect.rows)  # `effects_with_curves` keeps both
         over = all_point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
@@ -208,27 +208,27 @@ class RuleBundle:
     def heterogeneity(self, inside: NDArray[np.bool_]) -> float:
         w = self.weights[inside] / self.weights[inside].sum()
         apart = self.shapes[inside] - w @ self.shapes[inside]
-        own = float(np.sqrt(w @ np.square(apart).sum(axis=1)))
-        return own if own > 1e-9 * max(self.differ, 1e-3) else 0.0  # what is left is rounding
+        size = float(np.sqrt(w @ np.square(apart).sum(axis=1)))
+        return size if size > 1e-9 * max(self.differ, 1e-3) else 0.0  # what is left is rounding
 
 
-def _ruled(
-    bundle: RuleBundle, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
+def _rules(
+    curves: RegionCurves, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
 ) -> tuple[list[RegionRows], list[Split], float | None]:
     """Rules on the columns named elsewhere; where those leave much and others tell clearly more, on any.
 
     The first split is on one that is named even then, unless that costs much. With rules on any comes what those on
     the named ones alone remove.
     """
-    limits = replace(limits, least_rows=max(limits.least_rows, min(0.5, LEAST_CURVES / len(bundle.rows))))
-    given = bundle.shapes, bundle.weights, limits
+    limits = replace(limits, least_rows=max(limits.least_rows, min(0.5, LEAST_CURVES / len(curves.rows))))
+    given = curves.shapes, curves.weights, limits
     parts, splits = partition(named, *given)
     removed = _removed(splits)
     if removed < NAMED_ENOUGH and len(named) < len(every):
-        found = partition(every, *given)
-        if _removed(found[1]) >= removed + BETTER:
+        on_any = partition(every, *given)
+        if _removed(on_any[1]) >= removed + BETTER:
             begun = partition(every, *given, first=named)
-            return *(found if _removed(found[1]) >= _removed(begun[1]) + BETTER else begun), removed
+            return *(on_any if _removed(on_any[1]) >= _removed(begun[1]) + BETTER else begun), removed
     return parts, splits, None
 
 
@@ -236,18 +236,18 @@ def _removed(splits: Sequence[Split]) -> float:
     return sum(split.removed for split in splits)
 
 
-def _small(
-    bundle: RuleBundle, named: Mapping[Any, Column], depth: int, least: float
+def _small_rules(
+    curves: RegionCurves, named: Mapping[Any, Column], depth: int, least: float
 ) -> tuple[list[RegionRows], list[Split]]:
     """Rules for a few rows: on the features that are named elsewhere, for what is known to interact is somewhere; or
     on any that tell nearly all differences, which no noise does."""
     limits = Limits(
-        depth, min(0.5, SMALL_CURVES / len(bundle.rows)), max(SMALL_REMOVED, 3 / len(bundle.rows))
+        depth, min(0.5, SMALL_CURVES / len(curves.rows)), max(SMALL_REMOVED, 3 / len(curves.rows))
     )
-    parts, splits = partition(named, bundle.shapes, bundle.weights, limits)
+    parts, splits = partition(named, curves.shapes, curves.weights, limits)
     if splits and _explained(splits) >= least:
         return parts, splits
-    return [RegionRows((), np.ones(len(bundle.rows), dtype=bool))], []
+    return [RegionRows((), np.ones(len(curves.rows), dtype=bool))], []
 
 
 def _explained(splits: Sequence[Split]) -> float:
@@ -255,21 +255,21 @@ def _explained(splits: Sequence[Split]) -> float:
     return max(splits[0].removed, splits[0].together - TOGETHER)
 
 
-def _unlike(
+def _outside(
     study: Study,
     feature: Feature,
     effect: Effect,
-    bundle: RuleBundle,
+    curves: RegionCurves,
     labels: NDArray[np.intp],
     usual: bool,
 ) -> str:
     """A note where most of what the rules remove lies at values at which the rows are unlike the data."""
     shown = shown_points(effect)
-    some = np.unique(np.linspace(0, len(bundle.rows) - 1, MOVED).round().astype(np.intp))
-    inside = rows_inside(study, feature, effect.grid[0][shown], bundle.rows, some, usual=usual)
+    some = np.unique(np.linspace(0, len(curves.rows) - 1, MOVED).round().astype(np.intp))
+    inside = rows_inside(study, feature, effect.grid[0][shown], curves.rows, some, usual=usual)
     if inside.shape[1] < len(effect.grid[0]):  # any row may lack a value
         inside = np.column_stack([inside, np.ones(len(inside), dtype=bool)])
-    shapes, weights = bundle.shapes[some], bundle.weights[some]
+    shapes, weights = curves.shapes[some], curves.weights[some]
     counted = np.tile(inside, (1, shapes.shape[1] // inside.shape[1]))
 
     def removed(mask: NDArray[np.bool_]) -> float:
@@ -288,60 +288,60 @@ def _unlike(
     return f"caution: {100 * share:.0f} % of what these rules explain rests on combinations that do not occur in the data"
 
 
-def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping[Any, Column]:
-    """The columns of the features it interacts with, so that rules speak of those that are named elsewhere.
+def _rule_columns(decision: Decision, columns: Mapping[Any, Column]) -> Mapping[Any, Column]:
+    """The columns that rules may use: those the feature interacts with, so that rules speak of what is named elsewhere.
 
     Where no single feature is, any column may do.
     """
-    kept = {name: columns[name] for name in _named(decision) if name in columns}
-    return kept or columns
+    partners = {name: columns[name] for name in _partners(decision) if name in columns}
+    return partners or columns
 
 
 def _agree(decision: Decision) -> str:
-    """Why nothing is looked for: differences below what counts, beside an interaction that just does."""
-    if not _named(decision):
+    """The note that no regions are needed: differences are below what counts, whether or not an interaction is above."""
+    if not _partners(decision):
         return "the curves agree: no regions are needed"
     least = f"{THRESHOLDS['heterogeneous']} {decision.reading.unit_name}"
     return f"the curves differ by less than {least}: no regions are needed"
 
 
 def _no_rule(decision: Decision, depth: int) -> str:
-    """That nothing was found, without denying the features it is said to interact with."""
+    """The note that no rule was found, which does not deny the features it is said to interact with."""
     cuts = "one split" if depth == 1 else "one or two splits"
     text = f"the curves differ, but no rule of {cuts} on other columns tells them apart"
-    if not _named(decision):
+    if not _partners(decision):
         return text
     return f"{text} well: what each feature that it interacts with explains is too little by itself"
 
 
-def _named(decision: Decision) -> list[Any]:
+def _partners(decision: Decision) -> list[Any]:
     """The features it is said to interact with, in any output."""
     return list(dict.fromkeys(name for reading in decision.readings for name, _ in reading.interacts or ()))
 
 
-def _not_named(decision: Decision, splits: Sequence[Split], by_named: float | None) -> Iterator[str]:
-    """How the columns of rules go with what its reading says it interacts with, where they are not among that.
+def _unnamed_notes(decision: Decision, splits: Sequence[Split], by_named: float | None) -> Iterator[str]:
+    """Notes on columns that rules use although the feature's reading does not say that it interacts with them.
 
     `by_named` is what rules on those features alone explain, where rules are on others too.
     """
     name = decision.reading.naming.name
-    feature, named = name(decision.feature), _named(decision)
-    own = [one for one, _ in decision.reading.interacts or ()]
+    feature, named = name(decision.feature), _partners(decision)
+    partners = [partner for partner, _ in decision.reading.interacts or ()]
     used = dict.fromkeys(split.column for split in splits)
     for column in used:
-        if column in named and column not in own:
+        if column in named and column not in partners:
             outputs = [
                 name_text(reading.output, 30)
                 for reading in decision.readings
-                if any(one == column for one, _ in reading.interacts or ())
+                if any(partner == column for partner, _ in reading.interacts or ())
             ]
             where = f"output{'' if len(outputs) == 1 else 's'} {enumerated(outputs)}"
             yield f"{name(column)}: {feature} interacts with it in {where}, and rules are for all outputs together"
-    others = [str(name(column)) for column in used if column not in named]
+    unnamed = [str(name(column)) for column in used if column not in named]
     those = "that" if len(named) == 1 else "those"
-    if others and named and by_named is not None:
+    if unnamed and named and by_named is not None:
         yield (
-            f"{enumerated(others)}: not among what {feature} interacts with most ({enumerated([str(name(one)) for one in named])}), but "
+            f"{enumerated(unnamed)}: not among what {feature} interacts with most ({enumerated([str(name(partner)) for partner in named])}), but "
             + (
                 f"rules on {those} alone would explain only {100 * by_named:.0f} % of the differences"
                 if by_named > 0
@@ -362,11 +362,11 @@ def _not_in_the_data(decision: Decision, splits: Sequence[Split]) -> list[str]:
 
 def other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -> Mapping[Any, Column]:
     table = study.sample.table.take(rows)
-    found = {name: table.column(name) for name in study.model.columns if name not in moving}
+    columns = {name: table.column(name) for name in study.model.columns if name not in moving}
     # Codes have no order that a bound could cut.
     return {
-        name: Column(name, "categorical", own.values, own.missing) if study.naming.coded(name) else own
-        for name, own in found.items()
+        name: Column(name, "categorical", each.values, each.missing) if study.naming.coded(name) else each
+        for name, each in columns.items()
     }
 
 
@@ -374,7 +374,7 @@ def _table(
     study: Study,
     effect: Effect,
     output: int,
-    bundle: RuleBundle,
+    curves: RegionCurves,
     labels: NDArray[np.intp],
     parts: Sequence[RegionRows],
     splits: Sequence[Split],
@@ -386,24 +386,24 @@ def _table(
         rules = [part.words(study.naming) for part in parts]
         quality = None
     else:
-        explained = [_explaining(parts, labels == k, bundle.weights, study.naming) for k in numbers]
+        explained = [_best_rule(parts, labels == k, curves.weights, study.naming) for k in numbers]
         rules = [rule for rule, _, _ in explained]
         quality = explained
-    total = bundle.weights.sum()
+    total = curves.weights.sum()
     groups: dict[Any, Effect] = {}
     columns: dict[str, list[Any]] = {"rule": [], "rows": [], "share": [], "heterogeneity": [], "effect": []}
     left = 0.0
     for number, rule in zip(numbers, rules):
         inside = labels == number
         label = rule if rule not in groups else f"{rule} ({number + 1})"
-        groups[label] = _region_effect(effect, inside, bundle.weights)
-        own = bundle.heterogeneity(inside)
-        share = float(bundle.weights[inside].sum() / total)
-        left += share * own**2
+        groups[label] = _region_effect(effect, inside, curves.weights)
+        spread = curves.heterogeneity(inside)
+        share = float(curves.weights[inside].sum() / total)
+        left += share * spread**2
         columns["rule"].append(label)
         columns["rows"].append(int(inside.sum()))
         columns["share"].append(share)
-        columns["heterogeneity"].append(own)
+        columns["heterogeneity"].append(spread)
         read = read_effect(groups[label]).each[output]
         columns["effect"].append(
             f"{shape_words(read)} ({name_text(read.output, 30)})" if read.several else shape_words(read)
@@ -415,9 +415,9 @@ def _table(
     if quality is not None:
         arrays["precision"] = np.array([p for _, p, _ in quality])
         arrays["recall"] = np.array([r for _, _, r in quality])
-    removed = 1.0 - left / bundle.differ**2 if bundle.differ > 0 and len(numbers) > 1 else 0.0
-    said = [_split_words(split, study.naming) for split in splits] if method == "rules" else []
-    said += [
+    removed = 1.0 - left / curves.differ**2 if curves.differ > 0 and len(numbers) > 1 else 0.0
+    lines = [_split_words(split, study.naming) for split in splits] if method == "rules" else []
+    lines += [
         f"{rule}: a small region, {100 * share:.1f} % of the rows"
         if share < 0.1 * SMALL
         else f"{rule}: a small region, {100 * share:.0f} % of the rows"
@@ -425,12 +425,12 @@ def _table(
         if share < SMALL
     ]
     every = read_effect(effect.averages_only()).each
-    reading = max(every, key=lambda one: one.unit) if effect.scale_label == "probability" else every[0]
+    reading = max(every, key=lambda r: r.unit) if effect.scale_label == "probability" else every[0]
     return Regions(
         columns=arrays,
         title=(
             f"{len(numbers)} region{'s' * (len(numbers) > 1)} of {study.naming.name(effect.features[0])}, from the curves of {counted(len(labels))} rows, "
-            f"which differ by {sd_text(bundle.differ)} {reading.unit_name} of the predictions"
+            f"which differ by {sd_text(curves.differ)} {reading.unit_name} of the predictions"
             + (" over all outputs" if reading.several else "")
             + (
                 f"; these rules explain {100 * removed:.0f} % of the differences between rows"
@@ -438,12 +438,12 @@ def _table(
                 else ""
             )
         ),
-        notes=tuple(n for n in (*said, *notes) if n),
+        notes=tuple(n for n in (*lines, *notes) if n),
         library=study.sample.table.library,
         naming=study.naming,
         feature=effect.features[0],
         effect=replace(effect, groups=groups, by="region" if method == "rules" else "cluster"),
-        heterogeneity=bundle.differ,
+        heterogeneity=curves.differ,
         removed=removed,
         splits=tuple(splits),
     )
@@ -475,7 +475,7 @@ def _region_effect(effect: Effect, inside: NDArray[np.bool_], weights: Float) ->
 # --- clusters ------------------------------------------------------------------------------------
 
 
-def _clustered(
+def _cluster(
     shapes: Float, weights: Float, wanted: int | None, least_removed: float, seed: int
 ) -> NDArray[np.intp]:
     if wanted is not None:
@@ -483,17 +483,17 @@ def _clustered(
     labels, before = np.zeros(len(shapes), dtype=np.intp), None
     total = float(weights @ np.square(shapes - weights @ shapes / weights.sum()).sum(axis=1))
     for count in range(2, MOST_CLUSTERS + 1):
-        found, distance = _k_means(shapes, weights, count, seed)
+        candidate, distance = _k_means(shapes, weights, count, seed)
         if (total if before is None else before) - distance < least_removed * total:
             break
-        labels, before = found, distance
+        labels, before = candidate, distance
     return labels
 
 
 def _k_means(shapes: Float, weights: Float, count: int, seed: int) -> tuple[NDArray[np.intp], float]:
     """Lloyd's algorithm from several spread-out starts; the best is kept, largest cluster first."""
     rng = np.random.default_rng(seed)
-    found: list[tuple[float, NDArray[np.intp]]] = []
+    runs: list[tuple[float, NDArray[np.intp]]] = []
     for _ in range(RESTARTS):
         centres = _spread_out(shapes, weights, count, rng)
         labels = np.full(len(shapes), -1, dtype=np.intp)
@@ -507,8 +507,8 @@ def _k_means(shapes: Float, weights: Float, count: int, seed: int) -> tuple[NDAr
                 inside = labels == k
                 if inside.any():
                     centres[k] = np.average(shapes[inside], axis=0, weights=weights[inside])
-        found.append((float(weights @ _squared_distances(shapes, centres).min(axis=1)), labels))
-    total, labels = min(found, key=lambda one: one[0])
+        runs.append((float(weights @ _squared_distances(shapes, centres).min(axis=1)), labels))
+    total, labels = min(runs, key=lambda run: run[0])
     sizes = np.bincount(labels, weights, minlength=count)
     order = np.argsort(-sizes, kind="stable")
     place = np.empty(count, dtype=np.intp)
@@ -530,7 +530,7 @@ def _squared_distances(shapes: Float, centres: Float) -> Float:
     return np.stack([np.square(shapes - centre).sum(axis=1) for centre in centres], axis=1)
 
 
-def _explaining(
+def _best_rule(
     parts: Sequence[RegionRows], inside: NDArray[np.bool_], weights: Float, naming: Naming
 ) -> tuple[str, float, float]:
     """The rule that agrees best with a cluster (harmonic mean of precision and recall)."""

@@ -36,20 +36,20 @@ MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by d
 
 @dataclass(frozen=True, eq=False)
 class Association:
-    """The data as points around the moved features."""
+    """Sampled rows as points: coordinates of the moved features, and of columns associated with these."""
 
     matrix: Float  # ``(rows, coordinates)``; the first blocks are the moved features' own
     own_columns: tuple[tuple[int, int], ...]  # per moved feature, the range of its own coordinates
     names: tuple[str, ...]  # what the coordinates are, in words
-    placed: tuple[Placed, ...]  # the moved features at the rows
+    moved: tuple[SampledColumn, ...]  # the moved features at the rows
     correlation: float  # multiple, of the first moved feature with the other columns
     related: tuple[tuple[Any, float], ...]  # columns associated with the first moved feature, strongest first
     # ``(rows, rows)``: which must not count as each other's neighbours when the data is measured: a row itself, and for
     # a moved number with many values its copies.
-    strangers: NDArray[np.bool_]
+    no_neighbours: NDArray[np.bool_]
 
 
-class Placed:
+class SampledColumn:
     """A column at the sampled rows, and its rows as coordinates."""
 
     def __init__(self, column: Column) -> None:
@@ -103,8 +103,8 @@ class Placed:
     @cached_property
     def same(self) -> NDArray[np.bool_]:
         """Which rows agree with which, ``(rows, rows)``."""
-        own = self.numbers if self.is_fine else self.column.codes
-        return np.asarray((own[:, None] == own) & (self.gone[:, None] == self.gone))
+        values = self.numbers if self.is_fine else self.column.codes
+        return np.asarray((values[:, None] == values) & (self.gone[:, None] == self.gone))
 
 
 class Surroundings:
@@ -114,16 +114,16 @@ class Surroundings:
         self._study, self.rows = study, rows
         self.combinations = Combinations(study, rows)
         parts = columns_at(study.sample.table, study.model.columns, rows)
-        self.columns = {name: Placed(column) for name, column in parts if column.kind != "other"}
-        self._groups: dict[tuple[Any, ...], Placed] = {}
+        self.columns = {name: SampledColumn(column) for name, column in parts if column.kind != "other"}
+        self._groups: dict[tuple[Any, ...], SampledColumn] = {}
         self._related: dict[Any, list[tuple[Any, float]]] = {}
 
-    def placed(self, feature: Feature) -> Placed:
+    def sampled(self, feature: Feature) -> SampledColumn:
         """A feature, which may be a group of columns, at the rows."""
         if not feature.is_group and feature.label in self.columns:
             return self.columns[feature.label]
         if feature.columns not in self._groups:
-            self._groups[feature.columns] = Placed(self._study.column(feature).part(self.rows))
+            self._groups[feature.columns] = SampledColumn(self._study.column(feature).part(self.rows))
         return self._groups[feature.columns]
 
     @cached_property
@@ -135,8 +135,8 @@ class Surroundings:
     def _dense(self) -> dict[Any, NDArray[np.int16]]:
         """All columns as groups, none of which is empty."""
         wide = len(self.columns) > AT_A_TIME  # then what leads to them would take more memory than the data
-        each = {name: Placed(one.column) if wide else one for name, one in self.columns.items()}
-        return {name: dense_codes(one.codes)[0].astype(np.int16) for name, one in each.items()}
+        each = {name: SampledColumn(part.column) if wide else part for name, part in self.columns.items()}
+        return {name: dense_codes(part.codes)[0].astype(np.int16) for name, part in each.items()}
 
     @cached_property
     def _varying(self) -> frozenset[Any]:
@@ -167,7 +167,7 @@ class Surroundings:
 
     @cached_property
     def _first_block(self) -> tuple[NDArray[np.float32], Codes, Codes]:
-        """Of most tables there is no other."""
+        """Indicators of the first block's columns, which are kept: most tables have no other block."""
         return self._indicators(self._blocks[0])
 
     def related_to(self, feature: Feature, moving: Collection[Any]) -> tuple[tuple[Any, float], ...]:
@@ -175,7 +175,7 @@ class Surroundings:
         if not self.columns or not len(self.rows):
             return ()
         if feature.is_group or feature.label not in self.columns:
-            (found,) = self._contingencies([self.placed(feature).codes])
+            (related,) = self._contingencies([self.sampled(feature).codes])
         else:
             if feature.label not in self._related:
                 # The next ones are asked about sooner or later; a larger product takes little longer.
@@ -184,8 +184,8 @@ class Surroundings:
                 names = later if feature.label in later else [feature.label]
                 each = self._contingencies([self.columns[name].codes for name in names])
                 self._related.update(zip(names, each))
-            found = self._related[feature.label]
-        return tuple(sorted((one for one in found if one[0] not in moving), key=lambda one: -one[1]))
+            related = self._related[feature.label]
+        return tuple(sorted((pair for pair in related if pair[0] not in moving), key=lambda pair: -pair[1]))
 
     def _contingencies(self, several: Sequence[Codes]) -> list[list[tuple[Any, float]]]:
         """Pearson's squared contingency coefficient of columns, given by their codes, with every column, corrected for chance.
@@ -199,7 +199,7 @@ class Surroundings:
         rows = np.zeros((int(begin[-1]), count), np.float32)
         for first, (codes, _) in zip(begin.tolist(), dense):
             rows[first + codes, np.arange(count)] = 1.0
-        found: list[list[tuple[Any, float]]] = [[] for _ in several]
+        related: list[list[tuple[Any, float]]] = [[] for _ in several]
         for number, names in enumerate(self._blocks):
             inside, start, sizes = self._indicators(names) if number else self._first_block
             totals = inside.sum(axis=0, dtype=np.float64)
@@ -208,18 +208,18 @@ class Surroundings:
             table -= expected
             np.square(table, out=table)
             table /= expected
-            for own, first, (_, groups) in zip(found, begin.tolist(), dense):
+            for pairs, first, (_, groups) in zip(related, begin.tolist(), dense):
                 squared = np.add.reduceat(table[first : first + groups].sum(axis=0), start)
                 size = less_chance(squared, groups, sizes, count)
-                own += [(names[i], float(size[i])) for i in np.flatnonzero(size >= LEAST)]
-        return found
+                pairs += [(names[i], float(size[i])) for i in np.flatnonzero(size >= LEAST)]
+        return related
 
     @cached_property
     def _design(self) -> tuple[Float, dict[Any, NDArray[np.intp]]]:
         """All coordinates that vary, centred, and the places of each column's."""
         parts, places, at = [np.zeros((len(self.rows), 0))], {}, 0
-        for name, placed in self.columns.items():
-            part = placed.encoded
+        for name, column in self.columns.items():
+            part = column.encoded
             if part.shape[1] > MOST_LEVELS:
                 frequent = np.argsort(-np.count_nonzero(part, axis=0), kind="stable")[:MOST_LEVELS]
                 part = part[:, np.sort(frequent)]
@@ -242,21 +242,21 @@ class Surroundings:
         if len(self._varying.difference(moving)) >= len(self.rows) - 1:  # before a matrix of them is made
             return block * 0.0, 0.0
         design, places = self._design
-        own = np.concatenate([np.zeros(0, np.intp), *(places[c] for c in moving if c in places)])
-        others = design.shape[1] - len(np.unique(own))
+        at_moving = np.concatenate([np.zeros(0, np.intp), *(places[c] for c in moving if c in places)])
+        n_others = design.shape[1] - len(np.unique(at_moving))
         target = block - block.mean(axis=0)
         total = float(np.square(target).sum())
-        freedom = len(design) - others - 1
-        if total == 0 or not others or freedom <= 0:  # as many coordinates as rows guess anything
+        freedom = len(design) - n_others - 1
+        if total == 0 or not n_others or freedom <= 0:  # as many coordinates as rows guess anything
             return block * 0.0, 0.0
         # Without the moving columns the inverse is that of the others, less what went through them.
         along = design.T @ target
-        along[own] = 0.0
+        along[at_moving] = 0.0
         factors = self._precision @ along
-        if len(own):
-            through = np.linalg.solve(self._precision[np.ix_(own, own)], factors[own])
-            factors -= self._precision[:, own] @ through
-            factors[own] = 0.0
+        if len(at_moving):
+            through = np.linalg.solve(self._precision[np.ix_(at_moving, at_moving)], factors[at_moving])
+            factors -= self._precision[:, at_moving] @ through
+            factors[at_moving] = 0.0
         guess = design @ factors
         left = float(np.square(target - guess).sum()) / total
         explained = max(0.0, 1.0 - left * (len(design) - 1) / freedom)
@@ -268,14 +268,14 @@ def association(
 ) -> Association:
     """Describe sampled rows around the moved features: beside those most associated, or the columns given."""
     moving = {column for feature in features for column in feature.columns}
-    placed = [around.placed(feature) for feature in features]
-    own = [one.encoded for one in placed]
-    blocks, names, kept = list(own), [str(f.label) for f in features], []
-    ends = np.cumsum([block.shape[1] for block in own]).tolist()
+    moved = [around.sampled(feature) for feature in features]
+    coordinates = [sampled.encoded for sampled in moved]
+    blocks, names, chosen = list(coordinates), [str(f.label) for f in features], []
+    ends = np.cumsum([block.shape[1] for block in coordinates]).tolist()
     first_related: tuple[tuple[Any, float], ...] = ()
     correlation = 0.0
-    for number, (feature, one) in enumerate(zip(features, placed)):
-        guess, fitted = around.linear_guess(one.encoded, moving)
+    for number, (feature, sampled) in enumerate(zip(features, moved)):
+        guess, fitted = around.linear_guess(sampled.encoded, moving)
         related = around.related_to(feature, moving)
         if number == 0:
             correlation, first_related = fitted, related
@@ -284,18 +284,18 @@ def association(
             blocks.append(guess)
             names.append(f"linear guess of {feature.label}")
         for name in [name for name, _ in related[:KEPT]] if beside is None else beside:
-            if name not in kept:
-                kept.append(name)
+            if name not in chosen:
+                chosen.append(name)
                 blocks.append(around.columns[name].encoded)
                 names.append(str(name))
     return Association(
-        np.concatenate(blocks, axis=1), tuple(zip([0, *ends], ends)), tuple(names), tuple(placed), correlation, first_related,
-        _strangers(placed, [around.columns[name] for name in kept], around.alone),
+        np.concatenate(blocks, axis=1), tuple(zip([0, *ends], ends)), tuple(names), tuple(moved), correlation, first_related,
+        _no_neighbours(moved, [around.columns[name] for name in chosen], around.alone),
     )  # fmt: skip
 
 
-def _strangers(
-    moving: Sequence[Placed], kept: Sequence[Placed], alone: NDArray[np.bool_]
+def _no_neighbours(
+    moving: Sequence[SampledColumn], beside: Sequence[SampledColumn], alone: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Pairs of rows whose distance says nothing about how far apart data can be.
 
@@ -303,27 +303,27 @@ def _strangers(
     such copies every new value would look far away. Copies are left out, and then only rows with the
     same levels compared, which are what is left to be near. `alone` are rows and themselves.
     """
-    if not all(one.is_fine for one in moving):
+    if not all(column.is_fine for column in moving):
         return alone
-    fine = [one for one in (*moving, *kept) if one.is_fine]
-    if any(one.all_differ for one in fine):
+    fine = [column for column in (*moving, *beside) if column.is_fine]
+    if any(column.all_differ for column in fine):
         copies = alone
     else:
         # Rows agree by descent where they share a value; all that miss the same ones share none.
-        shared = np.logical_or.reduce([one.same & ~one.gone for one in fine])
-        copies = np.logical_and.reduce([one.same for one in fine]) & (shared | alone)
-    unlike = [~one.same for one in kept if one.column.kind not in ORDERED_KINDS]
+        shared = np.logical_or.reduce([column.same & ~column.gone for column in fine])
+        copies = np.logical_and.reduce([column.same for column in fine]) & (shared | alone)
+    unlike = [~column.same for column in beside if column.column.kind not in ORDERED_KINDS]
     left_out = np.logical_or.reduce([copies, *unlike])
     return alone if left_out.all() else left_out
 
 
-def ranks_among(values: NDArray[Any], placed: Placed) -> Float:
+def ranks_among(values: NDArray[Any], column: SampledColumn) -> Float:
     """Coordinates of grid values of a moved feature among the rows, ``(values, its coordinates)``."""
     gone = missing_among(values)
-    if placed.ranked is not None:
-        return _with_missing(_mid_ranks(_numbers(values, gone), placed.ranked), gone)
-    place, width = _level_places(placed.column)
-    codes = {level: i for i, level in enumerate(placed.column.levels.tolist())}
+    if column.ranked is not None:
+        return _with_missing(_mid_ranks(_numbers(values, gone), column.ranked), gone)
+    place, width = _level_places(column.column)
+    codes = {level: i for i, level in enumerate(column.column.levels.tolist())}
     out = np.zeros((len(values), width))
     for row, (value, missing) in enumerate(zip(values.tolist(), gone)):
         at = width - 1 if missing else place[codes[value]] if value in codes else width - 2

@@ -44,10 +44,10 @@ class ComparedLevels:
     codes: NDArray[np.integer[Any]]  # level number of each row
     known: NDArray[np.bool_]  # which rows have a level, and weight
     weights: Float
-    own: Collection[Any]  # names of its own columns; its levels are compared by all others
+    columns: Collection[Any]  # names of its own columns; its levels are compared by all others
 
     def take(self, rows: NDArray[np.intp]) -> ComparedLevels:
-        return ComparedLevels(self.codes[rows], self.known[rows], self.weights[rows], self.own)
+        return ComparedLevels(self.codes[rows], self.known[rows], self.weights[rows], self.columns)
 
     @cached_property
     def levels(self) -> NDArray[np.intp]:
@@ -84,22 +84,22 @@ class ComparedLevels:
         table = np.bincount(cell, weights, minlength=(n_levels + 1) * n_codes)[: n_levels * n_codes]
         table = table.reshape(n_levels, n_codes).astype(np.float64)
         if column.rest is not None:  # whose rows have the last code
-            own = None if self.unweighted else self.weights[column.rest]
-            table[:, -1] += np.bincount(self.places[column.rest], own, minlength=n_levels + 1)[:-1]
+            weights = None if self.unweighted else self.weights[column.rest]
+            table[:, -1] += np.bincount(self.places[column.rest], weights, minlength=n_levels + 1)[:-1]
         return np.asarray(table / table.sum(axis=1, keepdims=True))
 
     def distances(self, column: _ColumnInOrder | _ColumnOfLevels) -> Float | None:
         """Of all levels to the landmarks, by one other column."""
-        found = self.frequencies(column)
-        if found is None:
+        shares = self.frequencies(column)
+        if shares is None:
             return None
         if column.ordered:
-            found = found.cumsum(axis=1)
-        marks, out = found[self.landmarks], np.empty((len(found), len(self.landmarks)))
+            shares = shares.cumsum(axis=1)
+        marks, out = shares[self.landmarks], np.empty((len(shares), len(self.landmarks)))
         step = max(1, AT_ONCE // marks.size)
-        for low in range(0, len(found), step):
+        for low in range(0, len(shares), step):
             part = slice(low, low + step)
-            gap = np.abs(found[part, None] - marks[None])
+            gap = np.abs(shares[part, None] - marks[None])
             out[part] = gap.max(axis=2) if column.ordered else 0.5 * gap.sum(axis=2)
         return out
 
@@ -111,26 +111,26 @@ def similarity_orders(
 
     Levels are compared by the columns that are not their own; `mapped` does the work for each column, in order.
     """
-    rows = np.flatnonzero(np.any([one.known for one in compared], axis=0))
+    rows = np.flatnonzero(np.any([each.known for each in compared], axis=0))
     few = 2 * len(rows) < len(compared[0].known)
     if few:
-        compared = [one.take(rows) for one in compared]
+        compared = [each.take(rows) for each in compared]
     # Rows of one value are added up in their own order, where sums depend on it.
-    stable = not all(one.unweighted for one in compared)
+    stable = not all(each.unweighted for each in compared)
 
     def work(column: Column) -> list[Float | None]:
         if column.kind == "other":
             return [None] * len(compared)
-        own = column.part(rows) if few else column
-        described = _ColumnInOrder(own, stable) if own.kind in ORDERED_KINDS else _ColumnOfLevels(own)
-        return [one.distances(described) if own.name not in one.own else None for one in compared]
+        part = column.part(rows) if few else column
+        described = _ColumnInOrder(part, stable) if part.kind in ORDERED_KINDS else _ColumnOfLevels(part)
+        return [each.distances(described) if part.name not in each.columns else None for each in compared]
 
-    total = [np.zeros((len(one.levels), len(one.landmarks))) for one in compared]
-    for found in mapped(work, columns):
-        for whole, part in zip(total, found):
+    total = [np.zeros((len(each.levels), len(each.landmarks))) for each in compared]
+    for distances in mapped(work, columns):
+        for whole, part in zip(total, distances):
             if part is not None:
                 whole += part
-    return [(_in_order(one, distance), len(one.landmarks)) for one, distance in zip(compared, total)]
+    return [(_in_order(each, distance), len(each.landmarks)) for each, distance in zip(compared, total)]
 
 
 def _in_order(compared: ComparedLevels, distance: Float) -> NDArray[np.intp]:
@@ -160,10 +160,10 @@ class _ColumnInOrder:
         finite = np.isfinite(values)
         self.rest = None if finite.all() else np.flatnonzero(~finite)
         inside = None if self.rest is None else np.flatnonzero(finite)
-        own = values if inside is None else values[inside]
-        order = np.argsort(own, kind="stable" if stable else None)
+        known = values if inside is None else values[inside]
+        order = np.argsort(known, kind="stable" if stable else None)
         self._rows = order if inside is None else inside[order]
-        ranked = own[order]
+        ranked = known[order]
         # Rows of one value stand together: where each such run ends.
         self._ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[: len(ranked)])
 
@@ -198,8 +198,8 @@ class _ColumnOfLevels:
         most = CODES if len(compared.landmarks) == len(compared.levels) else FEW_CODES
         if self._n_codes <= most:
             return slice(None), self._codes, self._n_codes
-        own = np.where(compared.known, compared.weights, 0.0)
-        frequent = np.argsort(-np.bincount(self._codes, own, minlength=self._n_codes), kind="stable")
+        weights = np.where(compared.known, compared.weights, 0.0)
+        frequent = np.argsort(-np.bincount(self._codes, weights, minlength=self._n_codes), kind="stable")
         place = np.full(self._n_codes, most - 1, dtype=np.int64)
         place[frequent[: most - 1]] = np.arange(most - 1)
         return slice(None), place[self._codes], most

@@ -40,11 +40,11 @@ def crossing_cuts(
     for first, second in combinations_with_replacement(coded, 2):
         if first == second and columns[first].kind not in ORDERED_KINDS:
             continue
-        found = _corners(coded[first], coded[second], apart, weights, least)
-        if found is not None and (best is None or found[2] > best[3]):
-            cut, swapped, gain = found
-            one, other = (second, first) if swapped else (first, second)
-            best = (one, coded[one] <= cut, other, gain)
+        cuts = _corners(coded[first], coded[second], apart, weights, least)
+        if cuts is not None and (best is None or cuts[2] > best[3]):
+            cut, swapped, gain = cuts
+            column, other = (second, first) if swapped else (first, second)
+            best = (column, coded[column] <= cut, other, gain)
     return best
 
 
@@ -102,10 +102,10 @@ def _corners(
         if swapped:
             sides = ((corners[0], corners[2]), (corners[1], corners[3]))
         gain, fits = np.zeros(low.shape[1:]), np.ones(low.shape[1:], dtype=bool)
-        for one, other in sides:
-            divided = np.where((one[0] >= least) & (other[0] >= least), _square(one) + _square(other), 0.0)
-            gain = gain + np.maximum(divided, _square(one + other))
-            fits &= (one + other)[0] >= least
+        for near, far in sides:
+            divided = np.where((near[0] >= least) & (far[0] >= least), _square(near) + _square(far), 0.0)
+            gain = gain + np.maximum(divided, _square(near + far))
+            fits &= (near + far)[0] >= least
         gain = np.where(fits, gain, -1.0)
         at = np.unravel_index(int(gain.argmax()), gain.shape)
         if gain[at] > 0 and (best is None or gain[at] > best[2]):

@@ -107,11 +107,11 @@ def feature_cut(study: Study, feature: Feature, bins: Any, order: Any, described
     that `similar_levels` found, ``"given"`` or the levels in order.
     """
     if feature.kind in ORDERED_KINDS:
-        return _binned(feature, bins, described)
-    return _levelled(study, feature, order, described)
+        return _bin_cut(feature, bins, described)
+    return _level_cut(study, feature, order, described)
 
 
-def _binned(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
+def _bin_cut(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
     column, weights = described.column, described.weights
     known = ~column.missing & (weights > 0)
     if column.kind == "float":
@@ -133,7 +133,7 @@ def _binned(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
     return Cut(nodes, True)
 
 
-def _levelled(study: Study, feature: Feature, order: Any, described: ColumnValues) -> Cut:
+def _level_cut(study: Study, feature: Feature, order: Any, described: ColumnValues) -> Cut:
     column = described.column
     known = ~column.missing & (described.weights > 0)
     counts = np.bincount(column.codes[known], described.weights[known], minlength=len(column.levels))
@@ -143,8 +143,8 @@ def _levelled(study: Study, feature: Feature, order: Any, described: ColumnValue
     if isinstance(order, LevelOrders) or (isinstance(order, str) and order in ("similarity", "given")):
         if order == "given" or len(occurring) < 3:
             return Cut(column.levels[occurring], False)
-        found = order if isinstance(order, LevelOrders) else LevelOrders()
-        return _by_similarity(study, feature, described, column.levels[occurring], found)
+        orders = order if isinstance(order, LevelOrders) else LevelOrders()
+        return _by_similarity(study, feature, described, column.levels[occurring], orders)
     return Cut(column.levels[_listed_levels(feature, column, order)], False)
 
 
@@ -156,30 +156,30 @@ def similar_levels(study: Study, features: Sequence[Feature], weights: Float | N
     levelled = [f for f in features if f.kind not in ORDERED_KINDS and len(study.column(f).levels) > 2]
     if not levelled:
         return LevelOrders()
-    own = study.sample.row_weights() if weights is None else weights
+    row_weights = study.sample.row_weights() if weights is None else weights
     compared: dict[Feature, ComparedLevels] = {}
     for feature in levelled:
         column = study.column(feature)
-        known = ~column.missing & (own > 0)
+        known = ~column.missing & (row_weights > 0)
         if known.any():
-            compared[feature] = ComparedLevels(column.stored_codes, known, own, feature.columns)
+            compared[feature] = ComparedLevels(column.stored_codes, known, row_weights, feature.columns)
     columns = (study.sample.table.column(name) for name in study.model.columns)
     if not compared:
         return LevelOrders()
-    if len(study.model.columns) * len(own) < WORTH_THREADS:
+    if len(study.model.columns) * len(row_weights) < WORTH_THREADS:
         return LevelOrders(zip(compared, similarity_orders(list(compared.values()), columns)))
     with study.resources.crew() as crew, crew:
         return LevelOrders(zip(compared, similarity_orders(list(compared.values()), columns, crew.map)))
 
 
 def _by_similarity(
-    study: Study, feature: Feature, described: ColumnValues, levels: NDArray[Any], found: LevelOrders
+    study: Study, feature: Feature, described: ColumnValues, levels: NDArray[Any], orders: LevelOrders
 ) -> Cut:
     """Levels in an order in which neighbours are alike; it is looked for where it was not found before."""
     column = study.column(feature)
     is_whole = described.column is column
-    found = found or similar_levels(study, [feature], described.weights if is_whole else None)
-    ranked, compared = found.get(feature, (np.zeros(0, np.intp), 0))
+    orders = orders or similar_levels(study, [feature], described.weights if is_whole else None)
+    ranked, compared = orders.get(feature, (np.zeros(0, np.intp), 0))
     note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
     if not is_whole:
         note += f" in {counted(study.sample.n_rows)} rows"
@@ -199,7 +199,7 @@ def _listed_levels(feature: Feature, column: Column, order: Any) -> Positions:
     wanted = list(order)
     unknown = [level for level in wanted if level not in lookup]
     if unknown or len(set(wanted)) != len(wanted):
-        told = f"must list levels of {feature.label!r}, each once"
+        problem = f"must list levels of {feature.label!r}, each once"
         hint = f"levels are {column.levels.tolist()[:10]}"
-        raise InputError.about("level_order", told, wanted, hint)
+        raise InputError.about("level_order", problem, wanted, hint)
     return np.array([lookup[level] for level in wanted], dtype=np.intp)

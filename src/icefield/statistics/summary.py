@@ -24,7 +24,7 @@ from icefield.progress import Progress
 from icefield.statistics.decision import Decisions, decisions_beside
 from icefield.statistics.findings import findings
 from icefield.statistics.fit_check import FitCheck, fit_check
-from icefield.statistics.ice_sample import Curved
+from icefield.statistics.ice_sample import IceRequest
 from icefield.statistics.reading import Reading
 from icefield.statistics.support import expect_disagreements, pd_ale_disagreement, support_of, surroundings
 from icefield.statistics.tables import ResultTable, labels_column
@@ -71,7 +71,7 @@ class Summary(Drawable, ResultTable):
 
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
-        return {name: own for name, own in self.columns.items() if name not in ("interaction", "warning")}
+        return {name: cells for name, cells in self.columns.items() if name not in ("interaction", "warning")}
 
     def _drawn(self, **options: Any) -> Any:
         """Small multiples of the features' effects, most important first."""
@@ -87,26 +87,26 @@ def summary(
 
     Parameters are those of `Explainer.summary`.
     """
-    asked = listed_features(features, study.model.columns)
-    _check_fits(len(asked), study.resources.memory)
-    made, (effects,) = decisions_beside(study, asked, Curved(grid), rows=rows)
+    names = listed_features(features, study.model.columns)
+    _check_fits(len(names), study.resources.memory)
+    made, (effects,) = decisions_beside(study, names, IceRequest(grid), rows=rows)
     around = surroundings(study)
-    found = {}
+    supports = {}
     strongest = list(made)[: max(LEAST_SUPPORTED, MOST_PAIRS // len(study.model.columns))]
     around.expect(strongest)
     with Progress("what the data supports", total=len(strongest)) as progress:
         for name in strongest:
             effect, features = effects[name], study.resolve([made[name].asked])
-            found[name] = support_of(study, features, effect.grid, effect.weight, around)
+            supports[name] = support_of(study, features, effect.grid, effect.weight, around)
             progress.advance()
     if study.background == "data":
-        doubtful = [name for name, support in found.items() if support.doubtful]
+        doubtful = [name for name, support in supports.items() if support.doubtful]
         expect_disagreements(study, [made[name].asked for name in doubtful])
         for name in doubtful:
             other = pd_ale_disagreement(study, effects[name], made[name].asked)
-            found[name] = replace(found[name], disagreement=other)
+            supports[name] = replace(supports[name], disagreement=other)
     supported = {
-        name: replace(effects[name], backing=replace(effects[name].backing, support=found.get(name)))
+        name: replace(effects[name], backing=replace(effects[name].backing, support=supports.get(name)))
         for name in made
     }
     left_out = ""
@@ -122,26 +122,26 @@ def _check_fits(n_features: int, memory: int) -> None:
     """Refuse so many features that what is kept of them would take the machine's memory."""
     size, fitting = n_features * A_FEATURE, max(LEAST_SUPPORTED, BUDGETS * memory // A_FEATURE)
     if n_features > fitting:
-        told = f"A summary of {counted(n_features)} features would take about {size / 2**20:,.0f} MB"
+        problem = f"A summary of {counted(n_features)} features would take about {size / 2**20:,.0f} MB"
         some = f"such as the first of importance(), with features=[...] (about {counted(fitting)} fit)"
         budget = f"over {BUDGETS} times the budget of {memory / 2**20:,.0f} MB."
         hint = f"choose some features, {some}, or raise Explainer(memory=...)"
-        raise BudgetError.saying(f"{told}, {budget}", hint)
+        raise BudgetError.saying(f"{problem}, {budget}", hint)
 
 
 def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: str) -> Summary:
-    said = [one.reading for one in made.values()]
-    partners = [one.partner for one in made.values()]
-    warned = {name: summary_warning(one.reading, effects[name].support) for name, one in made.items()}
+    readings = [decision.reading for decision in made.values()]
+    partners = [decision.partner for decision in made.values()]
+    warned = {name: summary_warning(each.reading, effects[name].support) for name, each in made.items()}
     several = len(study.model.outputs) > 1
-    supported = _supported(said)
+    supported = _support_column(readings)
     columns = {
         "feature": labels_column(list(made)),
-        **({"output": labels_column([r.output for r in said])} if several else {}),
-        "movement": np.array([one.movement for one in made.values()]),
-        "strength": np.array([r.strength for r in said]),
-        "heterogeneity": np.array([r.heterogeneity or 0.0 for r in said]),
-        "shape": labels_column([shape_words(r) for r in said]),
+        **({"output": labels_column([r.output for r in readings])} if several else {}),
+        "movement": np.array([decision.movement for decision in made.values()]),
+        "strength": np.array([r.strength for r in readings]),
+        "heterogeneity": np.array([r.heterogeneity or 0.0 for r in readings]),
+        "shape": labels_column([shape_words(r) for r in readings]),
         "partner": labels_column([None if p is None else str(p[0]) for p in partners]),
         "interaction": np.array([np.nan if p is None else p[1] for p in partners]),
         **({} if supported is None else {"supported": supported}),
@@ -153,7 +153,7 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
     warnings = tuple(f"{study.naming.name(name)}: {text}" for name, text in warned.items() if text)
     warnings = (*((fit.caution,) if fit is not None and fit.caution else ()), *warnings)
     opening = opening_of(study, made, fit, {name: effect.support for name, effect in effects.items()})
-    about = opening, *(f"! {w}" for w in warnings), *_per_output(made), unsupported_words(said)
+    about = opening, *(f"! {w}" for w in warnings), *_per_output(made), unsupported_words(readings)
     notes = (*about, note, *_about_all(study, fit), study.how)
     return Summary(
         columns=columns,
@@ -162,7 +162,7 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
         library=study.sample.table.library,
         naming=study.naming,
         effects=effects,
-        readings={name: one.reading for name, one in made.items()},
+        readings={name: decision.reading for name, decision in made.items()},
         warnings=warnings,
         fit=fit,
         decisions=made,
@@ -170,10 +170,10 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
     )
 
 
-def _supported(said: Sequence[Reading]) -> NDArray[Any] | None:
+def _support_column(readings: Sequence[Reading]) -> NDArray[Any] | None:
     """Whether the data supports each feature's strongest pair; None where no pair was tried."""
-    first = [next(iter(r.interactions_supported), None) for r in said]
-    return labels_column(first) if any(one is not None for one in first) else None
+    first = [next(iter(r.interactions_supported), None) for r in readings]
+    return labels_column(first) if any(answer is not None for answer in first) else None
 
 
 def opening_of(
@@ -187,15 +187,15 @@ def opening_of(
 
 def _per_output(made: Decisions) -> Iterator[str]:
     """Features that do one thing to one output and another to the next."""
-    told = 0
-    for one in made.values():
+    n_lines = 0
+    for decision in made.values():
         shapes: dict[str, list[str]] = {}
-        for reading in one.readings:
+        for reading in decision.readings:
             shapes.setdefault(shape_words(reading), []).append(str(reading.output))
-        if len(shapes) > 1 and one.reading.responds and told < OUTPUT_LINES:
-            told += 1
+        if len(shapes) > 1 and decision.reading.responds and n_lines < OUTPUT_LINES:
+            n_lines += 1
             by = [f"{words} in {enumerated(outputs)}" for words, outputs in shapes.items()]
-            yield f"{one.reading.naming.name(one.feature)}: {'; '.join(by)}"
+            yield f"{decision.reading.naming.name(decision.feature)}: {'; '.join(by)}"
 
 
 def _about_all(study: Study, fit: FitCheck | None) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _about_all(study: Study, fit: FitCheck | None) -> Iterator[str]:
         yield str(fit)
     unit = prediction_level(study).unit
     if unit is not None:
-        size = enumerated([few_digits(float(one)) for one in unit[:3]])
+        size = enumerated([few_digits(float(value)) for value in unit[:3]])
         yield (
             f"sizes are in robust SD ({size}), from how far most predictions lie apart: a few lie far from all others and "
             "would make everything else look flat"
@@ -214,16 +214,16 @@ def _about_all(study: Study, fit: FitCheck | None) -> Iterator[str]:
 def next_steps(made: Decisions, name: Any, effect: Effect) -> str | None:
     """Calls to make next, as a user writes them; None where there is nothing more to see."""
     decision = made[name]
-    own, reading = repr(decision.asked), decision.reading
+    feature, reading = repr(decision.asked), decision.reading
     if effect.support is not None and effect.support.doubtful and not reading.flat:
         if effect.support.one_hot is not None:
             return f"partial_dependence({effect.support.one_hot!r})"
-        return f"ale({own})"
+        return f"ale({feature})"
     steps = []
     if decision.partner is not None:
         other = decision.partner[0]
         written = repr(made[other].asked if other in made else other)
-        steps.append(f"partial_dependence({own}, {written})")
+        steps.append(f"partial_dependence({feature}, {written})")
     if reading.curves_differ:
-        steps.append(f"regions({own})")
+        steps.append(f"regions({feature})")
     return ", ".join(steps) or None

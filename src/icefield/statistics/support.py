@@ -35,7 +35,7 @@ from icefield.statistics.one_hot import one_hot_group_of
 from icefield.statistics.row_space import (
     LEAST,
     Association,
-    Placed,
+    SampledColumn,
     Surroundings,
     association,
     grid_numbers,
@@ -50,7 +50,7 @@ FEW_OTHERS = 6  # other columns that are all tried at once
 LEAST_LEVEL = 0.01  # share of the data from which on a level counts like any other
 TAIL = 0.05  # share of the data on either side
 CLEARLY = 0.05  # more of the moved rows that another choice of coordinates must tell from real ones
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 REMEMBERED = 1_000  # columns up to which what surrounds the data's rows is kept
 SPACES = 100  # columns up to which the space around each is kept, a megabyte at most
 SAME = 1e-13  # squared distance of two rows at the same point, at most: rounding
@@ -65,13 +65,13 @@ def with_support(
     One-hot groups need the `features` as they were asked for; `disagreement` compares a one-way effect with its ALE,
     too, which asks the model twice a row.
     """
-    asked = effect.features if features is None else features
-    found = study.resolve(asked)
-    support = support_of(study, found, effect.grid, effect.weight)
+    names = effect.features if features is None else features
+    resolved = study.resolve(names)
+    support = support_of(study, resolved, effect.grid, effect.weight)
     if disagreement and effect.n_features == 1 and effect.kind != "ale" and effect.view == "level":
         # A column without a finite value has no ALE to compare with.
         with suppress(InputError):
-            support = replace(support, disagreement=pd_ale_disagreement(study, effect, asked[0]))
+            support = replace(support, disagreement=pd_ale_disagreement(study, effect, names[0]))
     return replace(effect, backing=replace(effect.backing, support=support))
 
 
@@ -104,19 +104,19 @@ def _support_of(
     around: Surroundings,
 ) -> Support:
     n_moved = min(MOVED_ROWS, len(around.rows))
-    space = _telling_space(around, features)
-    at = [_looked_at(values) for values in grid]
+    space = _best_space(around, features)
+    at = [_tried_points(values) for values in grid]
     points = [g[i] for g, i in zip(grid, at)]
     never = [around.combinations.impossible(f, values) for f, values in zip(features, points)]
     share = _spread_out(_shares(space, points, n_moved, never), at, grid, features)
-    found = space.found
-    for axis, (one, values) in enumerate(zip(found.placed, grid)):
-        np.moveaxis(share, axis, 0)[_in_gaps(one, values)] = 0.0
+    data = space.data
+    for axis, (column, values) in enumerate(zip(data.moved, grid)):
+        np.moveaxis(share, axis, 0)[_in_gaps(column, values)] = 0.0
     low = share < THRESHOLDS["low"]
     columns = [study.column(feature) for feature in features]
     usual, area = (_area(grid, columns, weight, tails) for tails in (False, True))
     stretch = float(area[low].sum())
-    details: dict[str, Any] = {"neighbours": NEIGHBOURS, "coordinates": found.names, "stretch": stretch}
+    details: dict[str, Any] = {"neighbours": NEIGHBOURS, "coordinates": data.names, "stretch": stretch}
     whole = one_hot_group_of(study, [c for f in features for c in f.columns]) if len(features) == 1 else None
     if whole is not None:
         details["one_hot"] = {whole[0]: list(whole[1])}
@@ -125,7 +125,7 @@ def _support_of(
         low=low,
         details=details,
         outside=float((usual * (1.0 - share)).sum()),
-        correlation=found.correlation,
+        correlation=data.correlation,
         related=_related(space, never),
         rows=(n_moved, len(around.rows)),
     )
@@ -133,10 +133,10 @@ def _support_of(
 
 def surroundings(study: Study) -> Surroundings:
     """The rows that stand for the data, in random order; with weights, each as often as it counts."""
-    return _remembered(study, "surroundings", lambda: Surroundings(study, _reference_rows(study)))
+    return _cached(study, "surroundings", lambda: Surroundings(study, _reference_rows(study)))
 
 
-def _remembered(study: Study, what: Any, make: Callable[[], Found], most: int = REMEMBERED) -> Found:
+def _cached(study: Study, what: Any, make: Callable[[], Result], most: int = REMEMBERED) -> Result:
     """Surroundings, or a space among them, made once, where they take little room: of at most so many columns."""
     return study.cache.once(what, make) if len(study.model.columns) <= most else make()
 
@@ -167,14 +167,14 @@ def rows_inside(
     `usual` rows are those that everything is said from: what surrounds them is worked out once for all features.
     """
     most = REMEMBERED if usual else 0
-    around = _remembered(study, ("surroundings", rows.tobytes()), lambda: Surroundings(study, rows), most)
-    space, at = _telling_space(around, [feature]), _looked_at(grid)
+    around = _cached(study, ("surroundings", rows.tobytes()), lambda: Surroundings(study, rows), most)
+    space, at = _best_space(around, [feature]), _tried_points(grid)
     never = around.combinations.impossible(feature, grid[at])
-    inside = np.stack([one for _, one in space.moved(some, [grid[at]])], axis=1)
+    inside = np.stack([near for _, near in space.moved(some, [grid[at]])], axis=1)
     if never is not None:
         inside &= ~never.rows.T[some]
     nearest = np.abs(np.arange(len(grid))[:, None] - at[None]).argmin(axis=1)
-    return np.asarray(inside[:, nearest] & ~_in_gaps(space.found.placed[0], grid))
+    return np.asarray(inside[:, nearest] & ~_in_gaps(space.data.moved[0], grid))
 
 
 def moved_inside(
@@ -187,7 +187,7 @@ def moved_inside(
     around = surroundings(study)
     # One column at a time: of all sets of several there are too many to keep.
     most = SPACES if len(features) == 1 else 0
-    space = _remembered(study, ("telling space", *features), lambda: _telling_space(around, features), most)
+    space = _cached(study, ("telling space", *features), lambda: _best_space(around, features), most)
     return _inside(around, space, features, places)
 
 
@@ -195,15 +195,15 @@ def _inside(
     around: Surroundings, space: _Space, features: Sequence[Feature], places: NDArray[np.intp]
 ) -> Callable[[Sequence[NDArray[Any]]], NDArray[np.bool_]]:
     def inside_at(values: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        rows = space.found.matrix[places]
-        for one, placed, (low, high) in zip(values, space.found.placed, space.found.own_columns):
-            rows[:, low:high] = ranks_among(one, placed)
+        rows = space.data.matrix[places]
+        for points, column, (low, high) in zip(values, space.data.moved, space.data.own_columns):
+            rows[:, low:high] = ranks_among(points, column)
         inside = space.inside(rows)
-        for feature, one, placed in zip(features, values, space.found.placed):
-            never = around.combinations.impossible(feature, one)
+        for feature, points, column in zip(features, values, space.data.moved):
+            never = around.combinations.impossible(feature, points)
             if never is not None:
-                inside &= ~never.rows[np.arange(len(places)) if len(one) > 1 else 0, places]
-            inside &= ~_in_gaps(placed, one)
+                inside &= ~never.rows[np.arange(len(places)) if len(points) > 1 else 0, places]
+            inside &= ~_in_gaps(column, points)
         return inside
 
     return inside_at
@@ -217,11 +217,11 @@ def row_inside(study: Study, row: int, features: Sequence[Feature]) -> Callable[
     if not features:
         return lambda values: True
     around = Surroundings(study, np.append(_reference_rows(study), row))
-    inside = _inside(around, _telling_space(around, features), features, np.array([len(around.rows) - 1]))
+    inside = _inside(around, _best_space(around, features), features, np.array([len(around.rows) - 1]))
     return lambda values: bool(inside(values)[0])
 
 
-def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
+def _tried_points(values: NDArray[Any]) -> NDArray[np.intp]:
     return np.unique(np.linspace(0, len(values) - 1, min(GRID_POINTS, len(values))).round().astype(np.intp))
 
 
@@ -229,20 +229,20 @@ def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
 class _Space:
     """Rows as points, and how far apart they may be."""
 
-    found: Association
+    data: Association
     related: tuple[tuple[Any, float], ...]
 
     @cached_property
     def limit(self) -> float:
         """A distance that nearly none of the data's own rows has from the others."""
-        own = _neighbour_distance(self.found.matrix, self.found.strangers)
+        apart = _neighbour_distance(self.data.matrix, self.data.no_neighbours)
         # A row with too few others to compare with says nothing; if none has, only the same point is near.
-        own = np.append(own[np.isfinite(own)], 0.0) if np.isinf(own).any() else own
-        return float(np.quantile(own, THRESHOLDS["outside"], method="inverted_cdf"))
+        apart = np.append(apart[np.isfinite(apart)], 0.0) if np.isinf(apart).any() else apart
+        return float(np.quantile(apart, THRESHOLDS["outside"], method="inverted_cdf"))
 
     def inside(self, rows: Float) -> NDArray[np.bool_]:
         """Which points are near the data."""
-        return self._near(_squared_distances(rows, self.found.matrix))
+        return self._near(_squared_distances(rows, self.data.matrix))
 
     def moved(
         self, rows: NDArray[np.intp] | slice, points: Sequence[NDArray[Any]]
@@ -251,15 +251,15 @@ class _Space:
 
         What does not move is as far from the data wherever rows are moved to, and what moves then is the same for all.
         """
-        found = self.found
-        stays = found.own_columns[-1][1]
-        apart = _squared_distances(found.matrix[rows, stays:], found.matrix[:, stays:])
-        own = [
-            _squared_distances(ranks_among(values, placed), found.matrix[:, low:high])
-            for values, placed, (low, high) in zip(points, found.placed, found.own_columns)
+        data = self.data
+        stays = data.own_columns[-1][1]
+        apart = _squared_distances(data.matrix[rows, stays:], data.matrix[:, stays:])
+        squared = [
+            _squared_distances(ranks_among(values, column), data.matrix[:, low:high])
+            for values, column, (low, high) in zip(points, data.moved, data.own_columns)
         ]
         for index in np.ndindex(*(len(values) for values in points)):
-            yield index, self._near(apart, np.sum([far[i] for far, i in zip(own, index)], axis=0))
+            yield index, self._near(apart, np.sum([far[i] for far, i in zip(squared, index)], axis=0))
 
     def _near(self, squared: Float, more: Float | float = 0.0) -> NDArray[np.bool_]:
         """Whether enough of the data is within the limit of each row, by squared distances and what each row adds."""
@@ -267,54 +267,54 @@ class _Space:
         enough = min(NEIGHBOURS, squared.shape[1])
         return np.asarray(np.count_nonzero(squared <= limit - more, axis=1) >= enough)
 
-    def told_apart(self) -> float:
-        """Share of rows that are seen to be no data when they are given another row's value."""
-        every, high = self.found.matrix, self.found.own_columns[-1][1]
+    def detection_rate(self) -> float:
+        """Share of rows recognised as no data when they are given another row's value of the moved features."""
+        every, high = self.data.matrix, self.data.own_columns[-1][1]
         rows = every[:MOVED_ROWS].copy()
         rows[:, :high] = np.roll(every[:, :high], len(every) // 2, axis=0)[: len(rows)]
         return float(1.0 - self.inside(rows).mean())
 
 
-def _telling_space(around: Surroundings, features: Sequence[Feature]) -> _Space:
+def _best_space(around: Surroundings, features: Sequence[Feature]) -> _Space:
     """The coordinates that separate moved rows from real ones best.
 
     Those most associated with a feature one by one; where two others say more together, beside these; and where there
     are few columns, beside all. Another choice than the first must tell clearly more.
     """
-    found = association(around, features)
-    first = _Space(found, found.related)
+    data = association(around, features)
+    first = _Space(data, data.related)
     if len(features) > 1:
         return first
     (feature,) = features
-    ranked = dict.fromkeys([*(name for name, _ in found.related), *around.columns])
-    others = [name for name in ranked if name not in feature.columns]
+    ranked = dict.fromkeys([*(name for name, _ in data.related), *around.columns])
+    other_names = [name for name in ranked if name not in feature.columns]
     tried = []
-    few = {name: around.columns[name].codes for name in others[:TOGETHER]}
-    pair = joint_partners(around.placed(feature).codes, few, LEAST)
+    few = {name: around.columns[name].codes for name in other_names[:TOGETHER]}
+    pair = joint_partners(around.sampled(feature).codes, few, LEAST)
     if pair is not None:
         named = ((pair[0], pair[2]), (pair[1], pair[2]))
-        rest = tuple(one for one in found.related if one[0] not in pair[:2])
+        rest = tuple(partner for partner in data.related if partner[0] not in pair[:2])
         tried.append(_Space(association(around, features, pair[:2]), named + rest))
-    if 3 <= len(others) <= FEW_OTHERS:
-        tried.append(_Space(association(around, features, others), found.related))
+    if 3 <= len(other_names) <= FEW_OTHERS:
+        tried.append(_Space(association(around, features, other_names), data.related))
     if not tried:
         return first
-    best = max(tried, key=_Space.told_apart)
-    return best if best.told_apart() > first.told_apart() + CLEARLY else first
+    best = max(tried, key=_Space.detection_rate)
+    return best if best.detection_rate() > first.detection_rate() + CLEARLY else first
 
 
 def _shares(
     space: _Space, points: Sequence[NDArray[Any]], n_moved: int, never: Sequence[Impossible | None]
 ) -> Float:
     """Share of moved rows inside the data at each of the points looked at; `never` are those known to be outside."""
-    found = space.found
-    if found.own_columns[-1][1] == found.matrix.shape[1] and all(one is None for one in never):
+    data = space.data
+    if data.own_columns[-1][1] == data.matrix.shape[1] and all(impossible is None for impossible in never):
         n_moved = 1  # nothing else matters: moved to the same point, all rows are the same
     share = np.empty(tuple(len(p) for p in points))
     for index, inside in space.moved(slice(0, n_moved), points):
-        for i, one in zip(index, never):
-            if one is not None:
-                inside &= ~one.rows[i, :n_moved]
+        for i, impossible in zip(index, never):
+            if impossible is not None:
+                inside &= ~impossible.rows[i, :n_moved]
         share[index] = inside.mean()
     return share
 
@@ -322,15 +322,15 @@ def _shares(
 def _related(space: _Space, never: Sequence[Impossible | None]) -> tuple[tuple[Any, float], ...]:
     """The columns a feature is associated with, and those that exclude some of its values."""
     known = [name for name, _ in space.related]
-    excluding = [name for one in never if one is not None for name in one.because_of if name not in known]
+    excluding = [name for each in never if each is not None for name in each.because_of if name not in known]
     return (*space.related, *((name, LEAST) for name in dict.fromkeys(excluding)))
 
 
-def _in_gaps(placed: Placed, values: NDArray[Any]) -> NDArray[np.bool_]:
+def _in_gaps(column: SampledColumn, values: NDArray[Any]) -> NDArray[np.bool_]:
     """Which grid values lie in an empty stretch of the feature's range."""
-    if placed.ranked is None:
+    if column.ranked is None:
         return np.zeros(len(values), dtype=bool)
-    return in_gaps(placed.ranked, grid_numbers(values, placed.column))
+    return in_gaps(column.ranked, grid_numbers(values, column.column))
 
 
 def _area(
@@ -368,11 +368,11 @@ def _area(
 
 def _squared_distances(rows: Float, data: Float) -> Float:
     """Squared distances of rows from the data, ``(rows, data)``."""
-    found = rows @ data.T
-    found *= -2.0
-    found += np.square(rows).sum(axis=1)[:, None]
-    found += np.square(data).sum(axis=1)
-    return found
+    squared = rows @ data.T
+    squared *= -2.0
+    squared += np.square(rows).sum(axis=1)[:, None]
+    squared += np.square(data).sum(axis=1)
+    return squared
 
 
 def _neighbour_distance(data: Float, skip: NDArray[np.bool_]) -> Float:

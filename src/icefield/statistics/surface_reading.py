@@ -62,8 +62,8 @@ def _without_margins(surface: Float, weight: Float) -> Float:
     rest = surface.copy()
     for _ in range(20):
         for axis in range(rest.ndim):
-            others = tuple(a for a in range(rest.ndim) if a != axis)
-            total = weight.sum(axis=others, keepdims=True)
-            mean = (rest * weight).sum(axis=others, keepdims=True) / np.where(total > 0, total, 1.0)
+            other_axes = tuple(a for a in range(rest.ndim) if a != axis)
+            total = weight.sum(axis=other_axes, keepdims=True)
+            mean = (rest * weight).sum(axis=other_axes, keepdims=True) / np.where(total > 0, total, 1.0)
             rest = rest - mean
     return rest

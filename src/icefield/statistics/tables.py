@@ -167,10 +167,10 @@ def table_html(title: str, columns: Mapping[str, NDArray[Any]], notes: Sequence[
 
     head = line("th", columns)
     body = "".join(f"<tr>{line('td', row)}</tr>" for row in _rows(columns))
-    said = "<br>".join(escape(note) for note in (*_left_out(columns), *notes))
+    footer = "<br>".join(escape(note) for note in (*_left_out(columns), *notes))
     return (
         f"<p><b>{escape(title)}</b></p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        f"<p><small>{said}</small></p>"
+        f"<p><small>{footer}</small></p>"
     )
 
 

@@ -55,22 +55,22 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
     predicted, weights = predictions_of(study, rows), study.sample.row_weights(rows)
     if weights.sum() <= 0 or not (_variance(predicted, weights) > 0).any():
         return None
-    alone = _explained(predicted, [_summed(study, made.values(), rows)], weights)
+    alone = _explained(predicted, [_sum_of_curves(study, made.values(), rows)], weights)
     pairs, pair_rows = np.zeros_like(alone), 0
-    found = made.pairs
-    if found is not None and found.pure is not None:
+    crossed = made.pairs
+    if crossed is not None and crossed.pure is not None:
         # The rows at which pairs were evaluated and summed: out of all, or out of the sample that was crossed.
-        own, size = np.arange(study.sample.n_rows), found.n_evaluated
-        chosen = choose_rows(size, len(own), study.seed).positions
-        own = (own if chosen is None or size >= len(own) else chosen)[summed_rows(size)]
-        at, heavy = predictions_of(study, own), study.sample.row_weights(own)
-        first = _summed(study, made.values(), own)
+        at_pairs, size = np.arange(study.sample.n_rows), crossed.n_evaluated
+        chosen = choose_rows(size, len(at_pairs), study.seed).positions
+        at_pairs = (at_pairs if chosen is None or size >= len(at_pairs) else chosen)[summed_rows(size)]
+        at, heavy = predictions_of(study, at_pairs), study.sample.row_weights(at_pairs)
+        first = _sum_of_curves(study, made.values(), at_pairs)
         before = _explained(at, [first], heavy)
-        after = _explained(at, [first, found.pure.T], heavy)
+        after = _explained(at, [first, crossed.pure.T], heavy)
         # Of what the curves leave, the pairs explain the same share at all rows as at theirs.
         left = np.maximum(1.0 - before, NOTHING)
-        pairs, pair_rows = (1.0 - alone) * np.clip((after - before) / left, 0.0, 1.0), len(own)
-    n_pairs = 0 if found is None else len({*found["features"].tolist()})
+        pairs, pair_rows = (1.0 - alone) * np.clip((after - before) / left, 0.0, 1.0), len(at_pairs)
+    n_pairs = 0 if crossed is None else len({*crossed["features"].tolist()})
     return VarianceShares(alone, pairs, 1.0 - alone - pairs, n_pairs, len(rows), pair_rows)
 
 
@@ -83,13 +83,13 @@ def _rows(study: Study) -> Positions:
     return np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen)
 
 
-def _summed(study: Study, made: Iterable[Decision], rows: Positions) -> Float:
+def _sum_of_curves(study: Study, made: Iterable[Decision], rows: Positions) -> Float:
     """Sum of the features' curves at rows' own values, ``(rows, outputs)``."""
     table = study.sample.table.take(rows)
     total = np.zeros((len(rows), len(study.model.outputs)))
-    for one in made:
-        column = feature_column(study.feature(one.asked), table)
-        total += at_own_values(one.effect, column).T
+    for decision in made:
+        column = feature_column(study.feature(decision.asked), table)
+        total += at_own_values(decision.effect, column).T
     return total
 
 
@@ -105,11 +105,11 @@ def at_own_values(effect: Effect, column: Column) -> Float:
         times = grid.dtype.kind in "mM"
         at = grid.astype(column.values.dtype).astype(np.int64) if times else grid
         values = column.to_float()[known]
-        out[:, known] = np.stack([np.interp(values, at.astype(np.float64), one) for one in average])
+        out[:, known] = np.stack([np.interp(values, at.astype(np.float64), curve) for curve in average])
     else:
         place = {level: i for i, level in enumerate(grid.tolist())}
-        own = np.array([place.get(level, -1) for level in column.levels.tolist()], dtype=np.intp)
-        codes = own[column.codes[known]]
+        place_of = np.array([place.get(level, -1) for level in column.levels.tolist()], dtype=np.intp)
+        codes = place_of[column.codes[known]]
         out[:, known] = np.where(codes >= 0, average[:, np.maximum(codes, 0)], average.mean(axis=1)[:, None])
     mean = average.mean(axis=1)[:, None]
     # A missing value has a point of its own, or none.
@@ -126,14 +126,14 @@ def _explained(values: Float, sums: list[Float], weights: Float) -> Float:
     """R squared of each output's least squares fit by its own column of every sum."""
     share = weights / weights.sum()
     total = _variance(values, weights)
-    found = np.zeros(values.shape[1])
+    r2 = np.zeros(values.shape[1])
     for o in range(values.shape[1]):
-        terms = np.stack([one[:, o] - share @ one[:, o] for one in sums], axis=1) * np.sqrt(share)[:, None]
+        terms = np.stack([each[:, o] - share @ each[:, o] for each in sums], axis=1) * np.sqrt(share)[:, None]
         size = np.sqrt(np.square(terms).sum(axis=0))
         terms = terms[:, size > NOTHING * np.sqrt(max(total[o], 1e-300))]
         if total[o] <= 0 or not terms.shape[1]:
             continue
         target = (values[:, o] - share @ values[:, o]) * np.sqrt(share)
         fitted = terms @ np.linalg.lstsq(terms, target, rcond=None)[0]
-        found[o] = 1.0 - np.square(target - fitted).sum() / total[o]
-    return np.clip(found, 0.0, 1.0)
+        r2[o] = 1.0 - np.square(target - fitted).sum() / total[o]
+    return np.clip(r2, 0.0, 1.0)

@@ -124,24 +124,24 @@ def reference_text(effect: Effect) -> str:
     return ", ".join(f"{name_text(name, 30)}\u00a0=\u00a0{text}" for name, text in texts)
 
 
-def spread_note(spread: str, effect: Effect, drawn: str = "band") -> str:
-    """What the band, or whatever else is `drawn`, shows."""
+def spread_note(spread: str, effect: Effect, mark: str = "band") -> str:
+    """The note on what a band, or whatever else the `mark` is, shows."""
     if spread in ("interval", "simultaneous") and effect.interval is not None:
-        return _interval_note(spread, effect, drawn)
+        return _interval_note(spread, effect, mark)
     if spread == "centered":
         of = "the" if effect.centered_rows == effect.n_rows else f"{counted(effect.centered_rows)} sampled"
-        return f"{drawn}: ± 1 standard deviation of {of} rows' curves, each around its own mean"
+        return f"{mark}: ± 1 standard deviation of {of} rows' curves, each around its own mean"
     if spread == "std":
-        return f"{drawn}: ± 1 standard deviation of the {effect.over}"
+        return f"{mark}: ± 1 standard deviation of the {effect.over}"
     if spread == "se":
-        return f"{drawn}: ± 2 standard errors of this model's curve, over other rows"
+        return f"{mark}: ± 2 standard errors of this model's curve, over other rows"
     if spread == "quantiles" and effect.quantiles:
         low, high = min(effect.quantiles), max(effect.quantiles)
-        return f"{drawn}: {number_text(100 * low)} % to {number_text(100 * high)} % of the {effect.over}"
+        return f"{mark}: {number_text(100 * low)} % to {number_text(100 * high)} % of the {effect.over}"
     return ""
 
 
-def _interval_note(spread: str, effect: Effect, drawn: str) -> str:
+def _interval_note(spread: str, effect: Effect, mark: str) -> str:
     """What a learner's interval is an interval of; curves have both, levels the one that is asked for."""
     ends = effect.interval
     if ends is None:
@@ -149,10 +149,10 @@ def _interval_note(spread: str, effect: Effect, drawn: str) -> str:
     # The first part says whose interval it is, and is the last to go where there is little room.
     of = f"{ends.level:.0%} intervals of this learner's expected curve at {counted(ends.n_rows)} rows ({ends.n_refits} refits)"
     if spread == "simultaneous":
-        return f"{drawn}: {of}; for the whole curve"
-    if drawn == "band":
+        return f"{mark}: {of}; for the whole curve"
+    if mark == "band":
         return f"bands: {of}; inner: at each point; outer: for the whole curve"
-    return f"{drawn}: {of}; at each level"
+    return f"{mark}: {of}; at each level"
 
 
 def average_note(effect: Effect) -> str:

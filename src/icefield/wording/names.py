@@ -102,28 +102,28 @@ def abbreviated(text: str, limit: int) -> str:
     return f"{text[:head].rstrip()}…{text[len(text) - (limit - 1 - head) :].lstrip()}"
 
 
-def told_apart(texts: Sequence[str], limit: int) -> list[str]:
+def distinct_texts(texts: Sequence[str], limit: int) -> list[str]:
     """Texts cut to about `limit`, which keep what tells them apart where cutting the middle would lose it.
 
     Words that long ones begin and end with alike are left out first; `shared_words` says which.
 
     Examples
     --------
-    >>> told_apart(["Municipality of Ale in the north", "Municipality of Alo in the north"], 14)
+    >>> distinct_texts(["Municipality of Ale in the north", "Municipality of Alo in the north"], 14)
     ['…Ale…', '…Alo…']
-    >>> told_apart(["short", "number_of_open_credit_lines"], 15)
+    >>> distinct_texts(["short", "number_of_open_credit_lines"], 15)
     ['short', 'number_…t_lines']
     """
-    found = _cut_apart(_without(texts, *_alike(texts, limit)), limit)
-    if len(set(found)) < len(set(texts)):  # what differs is itself too long
+    short = _cut_apart(_without(texts, *_alike(texts, limit)), limit)
+    if len(set(short)) < len(set(texts)):  # what differs is itself too long
         place = {text: number for number, text in enumerate(dict.fromkeys(texts), start=1)}
-        each = zip(found, texts)
-        found = [cut if found.count(cut) == 1 else f"{cut} ({place[text]})" for cut, text in each]
-    return found
+        each = zip(short, texts)
+        short = [cut if short.count(cut) == 1 else f"{cut} ({place[text]})" for cut, text in each]
+    return short
 
 
 def shared_words(texts: Sequence[str], limit: int) -> str:
-    """What `told_apart` leaves out of texts because they all have it; empty where it leaves out nothing.
+    """What `distinct_texts` leaves out of texts because they all have it; empty where it leaves out nothing.
 
     Examples
     --------

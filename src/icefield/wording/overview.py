@@ -16,69 +16,69 @@ if TYPE_CHECKING:
 CONSTANT = "The model predicts the same for every row."
 
 
-def opening_text(found: Findings, what: str, unit: str = "") -> str:
+def opening_text(facts: Findings, what: str, unit: str = "") -> str:
     """Two to four sentences.
 
     `what` is the name of what is predicted ("predicted delay", "the model’s prediction"), `unit` its unit where that is known.
     """
-    if found.constant:
+    if facts.constant:
         return CONSTANT
-    parts = [_counted(found, what, unit), *_drivers(found)]
-    if found.caution:
-        parts.append(f"Caution: {found.caution}.")
+    parts = [_responses(facts, what, unit), *_drivers(facts)]
+    if facts.caution:
+        parts.append(f"Caution: {facts.caution}.")
     return " ".join(parts)
 
 
-def _counted(found: Findings, what: str, unit: str) -> str:
+def _responses(facts: Findings, what: str, unit: str) -> str:
     """How many features matter, and what is predicted on average."""
-    n, most = found.n_features, len(found.responding)
-    if found.even:
-        return f"Over {counted(found.n_rows)} rows, no single feature stands out: {counted(found.sharing)} share what moves {what}."
+    n, most = facts.n_features, len(facts.responding)
+    if facts.even:
+        return f"Over {counted(facts.n_rows)} rows, no single feature stands out: {counted(facts.sharing)} share what moves {what}."
     some = {0: "no single feature moves", 1: f"1 of {counted(n)} features moves"}.get(
         most, f"{counted(most)} of {counted(n)} features move"
     )
     some = f"all {counted(n)} features move" if most == n > 1 else some
     mean = ""
-    if found.baseline is not None and most:
-        mean = f" (on average {amount_text(few_digits(found.baseline), unit)})"
-    text = f"Over {counted(found.n_rows)} rows, {some} {what}{mean} noticeably"
-    if found.sharing and not most:
-        text += f": {counted(found.sharing)} share it"
-    elif found.sharing:
-        text += f"; {counted(found.sharing)} others together move {'them' if is_plural(what) else 'it'} more"
+    if facts.baseline is not None and most:
+        mean = f" (on average {amount_text(few_digits(facts.baseline), unit)})"
+    text = f"Over {counted(facts.n_rows)} rows, {some} {what}{mean} noticeably"
+    if facts.sharing and not most:
+        text += f": {counted(facts.sharing)} share it"
+    elif facts.sharing:
+        text += f"; {counted(facts.sharing)} others together move {'them' if is_plural(what) else 'it'} more"
     return text + "."
 
 
-def _drivers(found: Findings) -> list[str]:
+def _drivers(facts: Findings) -> list[str]:
     """What matters most, and by how much."""
-    if not found.responding or found.even:
+    if not facts.responding or facts.even:
         return []
-    first = found.drivers
-    sized = [_name(one, driver_size(one, brief=True)) for one in first]
-    if found.tied > len(first):
-        return [f"{counted(found.tied)} features matter about equally: {enumerated(sized)} among them."]
-    if found.tied > 1:
-        text = f"{enumerated(sized[: found.tied])} matter most, about equally"
-        return [text + (f"; then {enumerated(sized[found.tied :])}." if len(sized) > found.tied else ".")]
+    first = facts.drivers
+    sized = [_name(decision, driver_size(decision, brief=True)) for decision in first]
+    if facts.tied > len(first):
+        return [f"{counted(facts.tied)} features matter about equally: {enumerated(sized)} among them."]
+    if facts.tied > 1:
+        text = f"{enumerated(sized[: facts.tied])} matter most, about equally"
+        return [text + (f"; then {enumerated(sized[facts.tied :])}." if len(sized) > facts.tied else ".")]
     text = f"{_name(first[0])} matters most: it moves predictions by {driver_size(first[0])}"
     return [text + (f"; then {enumerated(sized[1:])}." if len(sized) > 1 else ".")]
 
 
-def _name(one: Decision, size: str = "") -> str:
+def _name(decision: Decision, size: str = "") -> str:
     """What a feature is called, in brackets the output that is meant where there are several, and a size."""
-    name = page_name(one.reading.naming.name(one.feature))
-    output = page_name(one.reading.output, 30) if one.reading.several else ""
+    name = page_name(decision.reading.naming.name(decision.feature))
+    output = page_name(decision.reading.output, 30) if decision.reading.several else ""
     output = f"output {output}" if output.isdigit() else output
     aside = ", ".join(part for part in (output, size) if part)
     return f"{name} ({aside})" if aside else name
 
 
-def driver_size(one: Decision, brief: bool = False) -> str:
+def driver_size(decision: Decision, brief: bool = False) -> str:
     """How far predictions move with a feature, the number features are ranked by, and how; `brief` after the first."""
-    reading = one.reading
+    reading = decision.reading
     # Outputs have units of their own: what ranks features across them is in SD of each.
-    in_sd = f"{sd_text(one.movement)} {reading.unit_name}"
-    size = in_sd if reading.several else size_text(reading, one.movement)
+    in_sd = f"{sd_text(decision.movement)} {reading.unit_name}"
+    size = in_sd if reading.several else size_text(reading, decision.movement)
     if reading.hidden:
         return f"{size}, though not on average"
     if reading.flat:

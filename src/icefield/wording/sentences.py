@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.data.naming import HHMM, MONTH, PLAIN, TIME_OF_DAY, Naming
-from icefield.wording.names import name_text, page_name, told_apart
+from icefield.wording.names import distinct_texts, name_text, page_name
 from icefield.wording.values import (
     LEVEL_LIMIT,
     WRITTEN_CLOSE,
@@ -85,13 +85,13 @@ def reading_sentence(reading: Reading) -> str:
 
 def borderline_words(reading: Reading) -> str:
     """What another sample could show, empty where nothing lies within its sampling error of a threshold."""
-    known = [one for name in ("shape", "hidden", "differ") for one in reading.borderline.get(name, ())]
-    others = [OTHER_SHAPES.get(seen, seen) for seen in known]
+    known = [text for name in ("shape", "hidden", "differ") for text in reading.borderline.get(name, ())]
+    alternatives = [OTHER_SHAPES.get(seen, seen) for seen in known]
     for seen in reading.borderline.get("interacts", ()):
         other = f"an interaction with {feature_text(reading.naming, seen)}"
-        others.append("no interaction" if seen == "nobody" else other)
-    several = enumerated(list(dict.fromkeys(others)), "or") if others else ""
-    return f"Borderline: another sample might show {several}" if others else ""
+        alternatives.append("no interaction" if seen == "nobody" else other)
+    several = enumerated(list(dict.fromkeys(alternatives)), "or") if alternatives else ""
+    return f"Borderline: another sample might show {several}" if alternatives else ""
 
 
 def enumerated(texts: Sequence[str], word: str = "and") -> str:
@@ -155,8 +155,8 @@ def _side(tail: Tail) -> str:
 def _place(reading: Reading, value: Any, unit: bool = True) -> str:
     """A value of the feature: as many digits as the range that was read needs, with what people call it."""
     if isinstance(value, tuple):
-        own = [named_value(v, reading.naming, f, _few_digits, unit) for f, v in zip(reading.features, value)]
-        return f"({', '.join(own)})"
+        text = [named_value(v, reading.naming, f, _few_digits, unit) for f, v in zip(reading.features, value)]
+        return f"({', '.join(text)})"
     return named_value(value, reading.naming, reading.features[0], _few_digits, unit)
 
 
@@ -189,8 +189,8 @@ def shape_words(reading: Reading) -> str:
         words += f", {'higher' if (reading.missing_jump or 0.0) > 0 else 'lower'} where missing"
     for tail in reading.tails if not reading.hidden else ():
         words += f", {'rising' if tail.change > 0 else 'falling'} {_side(tail)} {_place(reading, tail.at)}"
-    others = [*reading.borderline.get("shape", ()), *reading.borderline.get("hidden", ())]
-    return f"{words} (borderline: or {', '.join(others)})" if others else words
+    alternatives = [*reading.borderline.get("shape", ()), *reading.borderline.get("hidden", ())]
+    return f"{words} (borderline: or {', '.join(alternatives)})" if alternatives else words
 
 
 def _settled_words(reading: Reading) -> str:
@@ -209,10 +209,10 @@ def _settled_words(reading: Reading) -> str:
     return reading.shape
 
 
-def _tied(reading: Reading, one: Any, ties: Sequence[Any], alone: str | None = None) -> str:
+def _tied(reading: Reading, extreme: Any, ties: Sequence[Any], alone: str | None = None) -> str:
     """The level at an extreme, with those that are level with it; without any, `alone` is how it is written."""
     if len(ties) < 2:
-        return _place(reading, one) if alone is None else alone
+        return _place(reading, extreme) if alone is None else alone
     if len(ties) <= TIES_NAMED:
         return enumerated([_place(reading, level) for level in ties])
     return f"{_place(reading, ties[0])} and {len(ties) - 1} others"
@@ -225,8 +225,8 @@ def importance_words(reading: Reading, share: float) -> str:
     large number.
     """
     just_flat = reading.flat and not reading.hidden and not reading.missing_moves
-    told = "flat where the data is" if just_flat and share >= NOT_JUST_FLAT else "flat"
-    return shape_words(reading).replace("flat", told, 1)
+    words = "flat where the data is" if just_flat and share >= NOT_JUST_FLAT else "flat"
+    return shape_words(reading).replace("flat", words, 1)
 
 
 def support_warning(support: Support, naming: Naming = PLAIN) -> str:
@@ -270,10 +270,10 @@ def _main(reading: Reading) -> str:
     if reading.flat:
         known = reading.missing_moves or reading.strength >= reading.flat_limit
         strength = reading.measures.get("known_strength", reading.strength) if known else reading.strength
-        own, limit = sd_text(strength), sd_text(reading.flat_limit)
-        near = "just " if own == limit else ""
+        amount, limit = sd_text(strength), sd_text(reading.flat_limit)
+        near = "just " if amount == limit else ""
         where = " where known" if known else " on average"
-        return f"{name}: flat{where}{_range_read(reading)} (strength {own} {of}, {near}under {limit})"
+        return f"{name}: flat{where}{_range_read(reading)} (strength {amount} {of}, {near}under {limit})"
     if reading.shape == "levels":
         highest = _tied(reading, reading.high_at, reading.high_ties)
         lowest = _tied(reading, reading.low_at, reading.low_ties)
@@ -292,8 +292,8 @@ def _main(reading: Reading) -> str:
 def average_range(reading: Reading) -> tuple[str, str]:
     """The ends of the average in the range that was read, in the predictions' own numbers and unit."""
     # The target's unit is not that of other scales.
-    own = reading.scale_label == "prediction" or not reading.naming.target_unit
-    return named_range(reading.low, reading.high, reading.naming if own else PLAIN)
+    in_unit = reading.scale_label == "prediction" or not reading.naming.target_unit
+    return named_range(reading.low, reading.high, reading.naming if in_unit else PLAIN)
 
 
 def _range_read(reading: Reading) -> str:
@@ -345,8 +345,8 @@ def _look(reading: Reading) -> str:
         errors = [*reading.interaction_errors, *[0.0] * len(reading.interacts)]
         supported = [*reading.interactions_supported, *[None] * len(reading.interacts)]
         named = [
-            f"{feature_text(reading.naming, name)} ({_with_error(reading, size, error)}{PAIR_SUPPORT.get(told, '')})"
-            for (name, size), error, told in zip(reading.interacts[:NAMED], errors, supported)
+            f"{feature_text(reading.naming, name)} ({_with_error(reading, size, error)}{PAIR_SUPPORT.get(support, '')})"
+            for (name, size), error, support in zip(reading.interacts[:NAMED], errors, supported)
         ]
         more = len(reading.interacts) - len(named)
         named += [f"{more} other{'s' if more > 1 else ''}"] if more > 0 else []
@@ -387,12 +387,12 @@ def _with_error(reading: Reading, size: float, error: float) -> str:
     if error < LEAST_ERROR:
         return size_text(reading, size)
     scale, unit = size_unit(reading)
-    own, off = scale * size, scale * error
+    value, off = scale * size, scale * error
     first = int(np.floor(np.log10(off)))
     # A second digit where the first is a 1; of standard deviations never a third decimal.
     decimals = (1 if off < 2 * 10.0**first else 0) - first
     decimals = min(decimals, 2) if unit == reading.unit_name else decimals
-    texts = [number_text(round(number, decimals), decimals=max(decimals, 0)) for number in (own, off)]
+    texts = [number_text(round(number, decimals), decimals=max(decimals, 0)) for number in (value, off)]
     return amount_text(" ± ".join(texts), unit)
 
 
@@ -452,7 +452,7 @@ def _plain_shape(reading: Reading, what: str) -> str:
     low_at, high_at = _shown(reading, reading.low_at), _shown(reading, reading.high_at)
     if low_at == high_at and isinstance(reading.low_at, str) and isinstance(reading.high_at, str):
         whole = [name_text(level, 10 * LEVEL_LIMIT) for level in (reading.low_at, reading.high_at)]
-        low_at, high_at = told_apart(whole, LEVEL_LIMIT)  # long, and alike at both ends
+        low_at, high_at = distinct_texts(whole, LEVEL_LIMIT)  # long, and alike at both ends
     else:
         low_at = _tied(reading, reading.low_at, reading.low_ties, low_at)
         high_at = _tied(reading, reading.high_at, reading.high_ties, high_at)

@@ -258,14 +258,14 @@ def calendar_text(value: float, meaning: str, short: bool = False) -> str:
     # Sunday: 0 or 7.
     names, first = (MONTHS, 1) if meaning == MONTH else (WEEKDAYS, 0 if meaning == WEEKDAY else 1)
 
-    def one(number: int) -> str:
+    def label(number: int) -> str:
         name = names[(number - first) % len(names)]
         return name[:3] if short else name
 
     if value == round(value):
-        return one(int(value))
+        return label(int(value))
     below = int(np.floor(value))
-    return f"between {one(below)} and {one(below + 1)}"
+    return f"between {label(below)} and {label(below + 1)}"
 
 
 def few_digits(value: float) -> str:

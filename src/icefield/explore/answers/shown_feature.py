@@ -49,10 +49,10 @@ class ShownFeature:
 
     def curve(self, head: dict[str, Any]) -> AnswerPart:
         """The average curve of the rows beside that of all, in words."""
-        own, view, feature = self.controller, self.view, self.feature
+        shared, view, feature = self.controller, self.view, self.feature
         effect = self.effect()
-        start = sum(len(c.grid) for c in own.columns[:feature])
-        every = own.curves(view, None)[:, start : start + len(effect.grid[0])]
+        start = sum(len(c.grid) for c in shared.columns[:feature])
+        every = shared.curves(view, None)[:, start : start + len(effect.grid[0])]
         words = self._sentence(effect)
         compared = (
             "" if self.positions is None else self._compared(effect.average[view.output], every[view.output])
@@ -68,23 +68,23 @@ class ShownFeature:
         what = predicted_text(
             study.naming, study.model.scale_label, study.model.outputs, view.output if several else None
         )
-        said = plain_words(effect.reading.each[view.output], what)
-        return said[:1].upper() + said[1:]
+        text = plain_words(effect.reading.each[view.output], what)
+        return text[:1].upper() + text[1:]
 
-    def _compared(self, here: Float, all_rows: Float) -> str:
+    def _compared(self, shown: Float, all_rows: Float) -> str:
         """How the curve of the filtered rows differs from that of all: how far each moves, and which lies higher."""
-        known = np.isfinite(here) & np.isfinite(all_rows)
+        known = np.isfinite(shown) & np.isfinite(all_rows)
         if not known.any():
             return ""
         columns, view, feature = self.controller.columns, self.view, self.feature
-        column, start = columns[feature], sum(one.n_bars for one in columns[:feature])
+        column, start = columns[feature], sum(c.n_bars for c in columns[:feature])
         weight = None if column.ordered else self.controller.data.all_bars[start : start + column.n_bars]
-        if weight is not None and len(weight) - 1 == len(here):
+        if weight is not None and len(weight) - 1 == len(shown):
             weight = weight[:-1][known] + 1e-9
         else:
             weight = None
-        move = float(np.ptp(here[known]) - np.ptp(all_rows[known]))
-        level = float(np.average((here - all_rows)[known], weights=weight))
+        move = float(np.ptp(shown[known]) - np.ptp(all_rows[known]))
+        level = float(np.average((shown - all_rows)[known], weights=weight))
         unit = f" {view.study.naming.target_unit}" if view.study.naming.target_unit else ""
         size = max(float(np.ptp(all_rows[known])), 1e-300)
         moves = (
@@ -101,10 +101,10 @@ class ShownFeature:
 
     def band(self, head: dict[str, Any]) -> AnswerPart:
         """Quantiles of the individual curves, where few rows are like this, and the spread."""
-        own, feature = self.controller, self.feature
+        shared, feature = self.controller, self.feature
         effect = self.effect(spread=True, quantiles=QUANTILES)
-        name = own.features[feature]
-        support = support_of(own.study, own.study.resolve([name]), effect.grid, effect.weight)
+        name = shared.features[feature]
+        support = support_of(shared.study, shared.study.resolve([name]), effect.grid, effect.weight)
         low = support.low | self._outside()
         quantiles = np.stack([effect.quantiles[q] for q in QUANTILES]) if effect.quantiles else np.zeros((0,))
         return AnswerPart(
@@ -118,41 +118,41 @@ class ShownFeature:
         at = column.grid_places
         if self.positions is None:
             return np.zeros(len(at), bool)
-        own = column.places[self.positions]
-        known = own[np.isfinite(own)]
+        places = column.places[self.positions]
+        known = places[np.isfinite(places)]
         if not column.ordered:
             return ~np.isin(at, known)
-        gone = np.isnan(at) & bool(np.isfinite(own).all())
+        gone = np.isnan(at) & bool(np.isfinite(places).all())
         if not len(known):
             return np.isfinite(at) | gone
         return (at < known.min()) | (at > known.max()) | gone
 
     def plane(self, head: dict[str, Any]) -> AnswerPart:
         """Strength, disagreement and movement of every feature."""
-        own, view, positions = self.controller, self.view, self.positions
+        shared, view, positions = self.controller, self.view, self.positions
 
-        def made() -> dict[str, Float]:
+        def make() -> dict[str, Float]:
             table = importance(view.study, permutation=False, rows=positions)
             names, outputs = list(table["feature"]), [str(o) for o in table["output"]]
             wanted = str(view.study.model.outputs[view.output])
-            found = {}
+            by_measure = {}
             for measure in ("strength", "heterogeneity", "movement"):
                 of = {n: v for n, o, v in zip(names, outputs, table[measure]) if o == wanted}
-                found[measure] = np.array([of[name] for name in own.features], np.float64)
-            return found
+                by_measure[measure] = np.array([of[name] for name in shared.features], np.float64)
+            return by_measure
 
         key = ("plane", view.model, view.scale, view.output)
-        found = own.once(key, made) if positions is None else made()
-        return AnswerPart(head, {name: ("f8", values) for name, values in found.items()})
+        measures = shared.once(key, make) if positions is None else make()
+        return AnswerPart(head, {name: ("f8", values) for name, values in measures.items()})
 
     def summary(self, head: dict[str, Any]) -> AnswerPart:
         """What is said of every feature."""
         view, positions = self.view, self.positions
 
-        def made() -> dict[str, Any]:
+        def make() -> dict[str, Any]:
             table = summary(view.study, rows=positions)
             names = list(table["feature"])
-            said = {
+            by_feature = {
                 name: {
                     "shape": str(s),
                     "partner": None if p is None else page_name(view.study.naming.name(p)),
@@ -161,11 +161,11 @@ class ShownFeature:
                 for name, s, p, w in zip(names, table["shape"], table["partner"], table["warning"])
             }
             return {
-                "features": [said[name] for name in self.controller.features],
+                "features": [by_feature[name] for name in self.controller.features],
                 "warnings": list(table.warnings),
             }
 
-        found = (
-            self.controller.once(("summary", view.model, view.scale), made) if positions is None else made()
+        statements = (
+            self.controller.once(("summary", view.model, view.scale), make) if positions is None else make()
         )
-        return AnswerPart({**head, **found})
+        return AnswerPart({**head, **statements})

@@ -25,7 +25,7 @@ MOST_RULES = 4  # whose rows are remembered
 
 @dataclass(eq=False)
 class Memory:
-    """What one client asked last.
+    """What is remembered of one client's latest queries.
 
     Attributes
     ----------
@@ -42,19 +42,19 @@ class Memory:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-class Asked:
-    """One request of a client."""
+class Query:
+    """One request of a client, with its fields checked against the models and the data."""
 
     def __init__(self, message: Mapping[str, Any], controller: Controller, memory: Memory) -> None:
         self.message, self.controller, self.memory = message, controller, memory
 
-    def about(self, message: Mapping[str, Any]) -> Asked:
-        """The same client's, of another message."""
-        return Asked(message, self.controller, self.memory)
+    def about(self, message: Mapping[str, Any]) -> Query:
+        """A query of the same client with another message."""
+        return Query(message, self.controller, self.memory)
 
     @cached_property
     def view(self) -> View:
-        """Of which model, on which scale, of which output."""
+        """The model, scale and output that the message names."""
         models = self.controller.models
         model = whole(self.message, "model", 0, len(models.names), 0)
         scale = self.message.get("scale") or models.own_scale(model)
@@ -74,7 +74,7 @@ class Asked:
     def checked_rule(self, given: Any) -> list[dict[str, Any]]:
         return checked(given, self.controller.columns, self.controller.data.beside)
 
-    def kept(self, rule: list[dict[str, Any]]) -> NDArray[np.bool_] | None:
+    def mask(self, rule: list[dict[str, Any]]) -> NDArray[np.bool_] | None:
         """The rows that a rule keeps, None for all of them; the last few rules are remembered."""
         if not rule:
             return None
@@ -92,8 +92,8 @@ class Asked:
         return self.positions_of(self.rule())
 
     def positions_of(self, rule: list[dict[str, Any]]) -> Positions | None:
-        kept = self.kept(rule)
-        return None if kept is None else np.flatnonzero(kept)
+        mask = self.mask(rule)
+        return None if mask is None else np.flatnonzero(mask)
 
     @property
     def row(self) -> int:
@@ -108,9 +108,9 @@ class Asked:
         columns = self.controller.columns
         if not isinstance(given, dict) or len(given) > len(columns):
             raise BadMessage("values must map columns' numbers to places.", "values")
-        found = {}
+        values = {}
         for key, place in given.items():
             if not str(key).isdigit() or int(key) >= len(columns):
                 raise BadMessage(f"values names a column that is not there: {key!r:.40}.", "values")
-            found[int(key)] = columns[int(key)].value(place, f"values.{key}")
-        return found
+            values[int(key)] = columns[int(key)].value(place, f"values.{key}")
+        return values
