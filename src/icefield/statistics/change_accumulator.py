@@ -96,7 +96,7 @@ class Shift:
                     "plus", f"leads beyond the times that the column {column.name!r} can hold", self.plus
                 )
             return later.astype(dtype)
-        numbers = own.astype(np.float64)
+        numbers = values.astype(np.float64)
         if self.times != 1:
             numbers *= self.times
         numbers += self.plus
