@@ -2,7 +2,7 @@
 
 A message says which parameter is wrong, what was received, and what to write instead; an error has each of these
 as a field (`IcefieldError.parameter`, `.problem`, `.received`, `.hint`). Texts name what Python has: the table as
-X, parameters in backticks, settings as ``rows=9``; `cli/spelling.py` puts them into the words of a shell. All errors derive from `IcefieldError`, and each is also the built-in exception a caller would expect
+X, parameters in backticks, settings as ``rows=9``; `cli/shell_errors.py` puts them into the words of a shell. All errors derive from `IcefieldError`, and each is also the built-in exception a caller would expect
 (`ValueError`, `TypeError`), so existing ``except`` clauses keep working.
 """
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from icefield import ClusterError, Explainer, Grid, InputError
-from icefield.cli.spelling import for_shell
+from icefield.cli.shell_errors import for_shell
 from icefield.errors import IcefieldError, complaint
 from icefield.forest import CannotRead
 from icefield.rows.distributed import ray as ray_dataset

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icefield.cli.spelling import ON_THE_LINE, OPTIONS, for_shell
+from icefield.cli.shell_errors import ON_THE_LINE, OPTIONS, for_shell
 from icefield.errors import Complaint, InputError, brief, complaint, statement
 
 

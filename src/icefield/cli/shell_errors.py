@@ -49,19 +49,19 @@ def for_shell(error: Exception) -> str:
     if not isinstance(message, Complaint):
         return str(error)
     subject = None if message.parameter is None else ON_THE_LINE.get(message.parameter, message.parameter)
-    hint = message.hint and NAMED.sub(_spelled, message.hint)
-    return sentences(subject, NAMED.sub(_spelled, message.problem), message.received, hint)
+    hint = message.hint and NAMED.sub(_in_shell_words, message.hint)
+    return sentences(subject, NAMED.sub(_in_shell_words, message.problem), message.received, hint)
 
 
-def _spelled(found: re.Match[str]) -> str:
-    """What a text names, on the line."""
-    text, name = found[0], found["name"]
+def _in_shell_words(match: re.Match[str]) -> str:
+    """A parameter or setting that an error's text names, as it is spelled on the command line."""
+    text, name = match[0], match["name"]
     if name is None:
-        return "DATA" if text == "X" else ON_THE_LINE.get(found["argument"] or "", text)
+        return "DATA" if text == "X" else ON_THE_LINE.get(match["argument"] or "", text)
     option = ON_THE_LINE.get(name, "")
     if not option.startswith("-"):
         return text
-    value = found["value"]
+    value = match["value"]
     if value == "True":
         return option
     return f"{option} ..." if "..." in value else f"{option} {shlex.quote(_unquoted(value))}"
