@@ -67,8 +67,8 @@ def use_model(file: Path, folder: Path) -> str:
     from icefield.libraries import native_files
     from icefield.libraries.sklearn import skops_files
 
-    native_files.tried_in_child = lambda *_: None
-    skops_files.tried_in_child = lambda *_: None
+    native_files.try_in_child = lambda *_: None
+    skops_files.try_in_child = lambda *_: None
     from icefield.cli.loading import load_model
 
     try:

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from icefield.cli.help_pages import GroupedCommand
-from icefield.cli.options import BY, FEATURES, output_option, question, repeated, with_outputs
 from icefield.cli.output import print_lines, say_written, show
+from icefield.cli.shared_options import BY, FEATURES, output_option, question, repeated, with_outputs
 from icefield.errors import InputError
 
 EXIT_BROKEN = 4  # something that was asked for does not hold

@@ -20,9 +20,9 @@ import click
 from icefield import __version__
 from icefield.cli.audit_commands import audit, check, expect, snapshot
 from icefield.cli.help_pages import GroupedCommand
-from icefield.cli.options import BY, FEATURES, output_option, question, repeated, with_outputs
 from icefield.cli.output import printable, show, show_report, with_groups
 from icefield.cli.refitting import with_fit
+from icefield.cli.shared_options import BY, FEATURES, output_option, question, repeated, with_outputs
 from icefield.cli.shell_errors import for_shell
 from icefield.errors import IcefieldError, InputError
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from icefield.data.frame import Table, table_of
 from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, did_you_mean
 from icefield.libraries.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
-from icefield.libraries.registry import library_of, stood_in
+from icefield.libraries.registry import library_of, stand_in_of
 from icefield.libraries.row_form import RowForm
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import Crossing, NoSplit, SplitPipeline, split_pipeline
@@ -216,7 +216,7 @@ def read_model(
     _check_is_a_model(model)
     if table.n_rows == 0:
         raise InputError.about("X", "has no rows", hint="pass at least one row")
-    model = stood_in(model, vectors)
+    model = stand_in_of(model, vectors)
     try:
         adapter = _adapted(model, scale)
         columns, names = _columns(adapter, table)

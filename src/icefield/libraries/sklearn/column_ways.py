@@ -22,7 +22,7 @@ class UnknownTransformer(Exception):
 
 
 def compose(before: Sequence[frozenset[int]], step: Sources) -> Sources:
-    """What a step's outputs depend on, from what its inputs do."""
+    """The raw columns that a step's outputs depend on, given those its inputs depend on and the step's own sources."""
     return [frozenset().union(*(before[i] for i in sources)) for sources in step]
 
 
@@ -110,8 +110,8 @@ def _column_transformer(step: Any, width: int) -> Sources:
             raise UnknownTransformer(
                 f"{type_name(transformer)} in a ColumnTransformer gave another number of columns"
             )
-        own = (frozenset(columns[s] for s in sources) for sources in traced)
-        outputs |= dict(zip(range(where.start, where.stop), own))
+        sources_of = (frozenset(columns[s] for s in sources) for sources in traced)
+        outputs |= dict(zip(range(where.start, where.stop), sources_of))
     return [outputs[i] for i in range(len(outputs))]
 
 
@@ -120,7 +120,7 @@ def branches(step: Any) -> list[tuple[Any, list[int], slice]]:
     inputs = getattr(step, "_transformer_to_input_indices", None)
     if inputs is None:
         raise UnknownTransformer("this scikit-learn keeps the columns of a ColumnTransformer elsewhere")
-    found = []
+    parts = []
     for name, transformer, columns in step.transformers_:
         if isinstance(transformer, str) and transformer == "drop":
             continue
@@ -130,8 +130,8 @@ def branches(step: Any) -> list[tuple[Any, list[int], slice]]:
             )
         positions = [int(i) for i in inputs[name]]
         if positions:
-            found.append((transformer, positions, step.output_indices_[name]))
-    return found
+            parts.append((transformer, positions, step.output_indices_[name]))
+    return parts
 
 
 _TRACES: dict[str, Callable[[Any, int], Sources]] = {

@@ -28,7 +28,7 @@ def java(model: Any) -> Any:
 
 
 class _NodeReader:
-    """Nodes as they are read; `sizes` are, by column that is split by categories, how many there are."""
+    """Reads one Java node at a time; `sizes` holds the number of categories of each column split by categories."""
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = n_classes
