@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefield import validate
 from icefield.effect import Effect, Spread, drawing
-from icefield.effect.tidy import models_frame, written_csv
+from icefield.effect.tidy import as_csv, models_frame
 from icefield.errors import InputError, InputTypeError, did_you_mean
 from icefield.typing import (
     AxisScale,
@@ -166,7 +166,7 @@ class Comparison(Mapping[Any, Any]):
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """`to_frame` as CSV: written to `path`, or returned as text without one."""
-        return written_csv(self.to_frame(), path)
+        return as_csv(self.to_frame(), path)
 
     def report(
         self,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from icefield.libraries.native_files import LoadError
-from icefield.libraries.soundness import trial_rows, try_rows
+from icefield.libraries.validation import trial_rows, try_rows
 from model_files import people
 
 

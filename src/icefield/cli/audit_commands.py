@@ -39,9 +39,9 @@ def _write_text(text: str, path: str, quiet: bool) -> None:
     if path == "-":
         print_lines(text.rstrip("\n"))
         return
-    from icefield.effect.whole_files import written_beside
+    from icefield.effect.whole_files import atomic_write
 
-    with written_beside(path) as file:
+    with atomic_write(path) as file:
         file.write_text(text, encoding="utf-8", newline="\n")
     say_written(quiet, path)
 

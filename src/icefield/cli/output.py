@@ -206,10 +206,10 @@ def say_written(quiet: bool, *paths: str | None) -> None:
 
 
 def _draw(drawable: Any, path: str) -> None:
-    from icefield.effect.whole_files import written_beside
+    from icefield.effect.whole_files import atomic_write
 
     if path.lower().endswith(".html"):
-        with written_beside(path) as file:
+        with atomic_write(path) as file:
             drawable.plot(backend="plotly").write_html(file)
         return
     import matplotlib
@@ -217,7 +217,7 @@ def _draw(drawable: Any, path: str) -> None:
     matplotlib.use("Agg")
     picture = drawable.plot()
     figure = picture if hasattr(picture, "savefig") else picture.figure
-    with written_beside(path) as file:
+    with atomic_write(path) as file:
         figure.savefig(file, dpi=150, format=Path(path).suffix[1:].lower())
 
 
@@ -230,7 +230,7 @@ def _write(
 ) -> None:
     import narwhals as nw
 
-    from icefield.effect.whole_files import written_beside
+    from icefield.effect.whole_files import atomic_write
 
     table = nw.from_native(frame, eager_only=True)
     if csv_path == "-":
@@ -238,7 +238,7 @@ def _write(
         with on_stdout():
             click.echo(text, nl=False)
     elif csv_path is not None:
-        with written_beside(csv_path) as file:
+        with atomic_write(csv_path) as file:
             table.write_csv(file)
     if json_path is not None:
         text = _json_text(table.rows(named=True))
@@ -246,19 +246,19 @@ def _write(
             with on_stdout():
                 click.echo(text)
         else:
-            with written_beside(json_path) as file:
+            with atomic_write(json_path) as file:
                 file.write_text(text + "\n", encoding="utf-8")
     if parquet_path is not None and record is not None:
-        from icefield.effect.tidy import recorded
+        from icefield.effect.tidy import with_record
 
-        table = nw.from_native(recorded(frame, record()), eager_only=True)
+        table = nw.from_native(with_record(frame, record()), eager_only=True)
     if parquet_path == "-":
         buffer = io.BytesIO()
         table.write_parquet(buffer)
         with on_stdout() as stream:
             stream.buffer.write(buffer.getvalue())
     elif parquet_path is not None:
-        with written_beside(parquet_path) as file:
+        with atomic_write(parquet_path) as file:
             table.write_parquet(file)
 
 

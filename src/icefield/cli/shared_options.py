@@ -182,7 +182,7 @@ def _open_explainer(model: str, data: str, files: tuple[str, ...], options: dict
     from icefield.cli.model_data import explain_refusals
     from icefield.cli.name_options import given_units
     from icefield.cli.streamed_data import is_streamed
-    from icefield.models.targets import Spelled
+    from icefield.models.targets import ShellTarget
 
     streamed = options["on"] is not None or is_streamed(files)
     if not streamed and options["checkpoint"] is not None:
@@ -197,7 +197,7 @@ def _open_explainer(model: str, data: str, files: tuple[str, ...], options: dict
     rows = _streamed_rows(loaded, files, options) if streamed else _rows_in_memory(loaded, data, options)
     target, checkpoint = options.pop("target"), options.pop("checkpoint")
     settings = {
-        **rows, **{name: options.pop(name) for name in _PLAIN}, "model": loaded, "target": None if target is None else Spelled(target),
+        **rows, **{name: options.pop(name) for name in _PLAIN}, "model": loaded, "target": None if target is None else ShellTarget(target),
         "units": given_units(options.pop("units")), "checkpoint": checkpoint,
     }  # fmt: skip
     with nullcontext() if streamed else explain_refusals(loaded, rows["X"]):

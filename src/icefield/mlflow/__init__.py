@@ -103,10 +103,10 @@ def _client_and_run(run_id: str | None) -> tuple[Any, str]:
 
 def _write_effects(explainer: Explainer, features: list[Any] | None, path: Path, record: Any) -> None:
     """Every curve in one table: the feature, its value as a number where it is one and as text, and the average."""
-    from icefield.effect.tidy import curves_table, recorded, write_parquet
+    from icefield.effect.tidy import curves_table, with_record, write_parquet
 
     found = explainer.effects(features, spread=explainer.study.background == "data")
-    write_parquet(recorded(curves_table(found), record), path)
+    write_parquet(with_record(curves_table(found), record), path)
 
 
 def _metric_name(feature: Any) -> str:

@@ -30,10 +30,10 @@ class Pace:
 
     def learn(self, predictions: int, seconds: float) -> None:
         """Update the estimate with the duration of a call."""
-        fitting = int(predictions * self.seconds / max(seconds, 1e-6))
+        affordable = int(predictions * self.seconds / max(seconds, 1e-6))
         # A call of some milliseconds has told enough; shorter ones are mostly fixed cost.
         self.searching = self.searching and seconds < self.seconds / 100 and self.predictions < self.most
-        self.predictions = max(self.least, min(fitting, 8 * self.predictions, self.most))
+        self.predictions = max(self.least, min(affordable, 8 * self.predictions, self.most))
 
 
 def interruptible(model: Model, table: Table) -> Float:

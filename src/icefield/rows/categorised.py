@@ -12,7 +12,7 @@ from typing import Any
 
 from icefield.data.columns import library_named
 from icefield.data.frame import Table
-from icefield.models.categories import levels_of_texts
+from icefield.models.categories import trained_levels
 from icefield.rows.source import Origin, Source
 
 
@@ -22,7 +22,7 @@ def with_categories_of(model: Any, source: Origin, shown: Table) -> Origin:
     texts = [f.name for f in source.schema if types.is_string(f.type) or types.is_large_string(f.type)]
     if not texts or not isinstance(source, Source):
         return source
-    typed = levels_of_texts(model, shown, texts)
+    typed = trained_levels(model, shown, texts)
     return Categorised(source, typed) if typed else source
 
 

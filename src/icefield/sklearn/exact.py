@@ -21,7 +21,7 @@ from icefield.data.frame import Table, table_of
 from icefield.errors import EngineError
 from icefield.forest import CannotRead
 from icefield.libraries.sklearn.nesting import core, is_pipeline, unwrapped
-from icefield.models.model import Model, settled_model
+from icefield.models.model import Model, untried_model
 from icefield.models.tree_reading import read_trees, tree_scale
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 from icefield.sklearn.internals import hist_nodes
@@ -133,7 +133,7 @@ def _with_the_trees_outputs(model: Model, table: Table) -> Model | None:
         return model
     if np.size(model.native.classes_) != 2:
         return None
-    return settled_model(
+    return untried_model(
         model.native, partial(_both_classes, model), table,
         kind=model.kind, scale=model.scale, n_outputs=2, selected=[1],
     )  # fmt: skip

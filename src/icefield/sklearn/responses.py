@@ -26,7 +26,7 @@ from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
 from icefield.libraries.sklearn.threads import gains_by_threads
 from icefield.models.across_rows import known_row_by_row
-from icefield.models.model import Model, settled_model
+from icefield.models.model import Model, untried_model
 from icefield.sklearn.exact import tree_answer
 from icefield.typing import Array
 
@@ -84,7 +84,7 @@ def response_model(estimator: Any, table: Table, response_method: str) -> tuple[
             raise
         probe = table  # what looks across rows may refuse a few, and take all
         first = answer(probe.native)
-    model = settled_model(
+    model = untried_model(
         estimator,
         answer,
         table,

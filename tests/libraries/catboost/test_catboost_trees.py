@@ -278,7 +278,7 @@ def test_trees_that_are_not_symmetric_are_tried_in_a_child_process_once(numbers,
     X, score = numbers
     asked = []
     monkeypatch.setattr(format, "run_in_child", lambda *task: asked.append(task) or run_in_child(*task))
-    monkeypatch.setattr(format, "_EXPORT_PROBLEMS", {})
+    monkeypatch.setattr(format, "_PROBLEMS", {})
     for policy, children in (("SymmetricTree", 0), ("Depthwise", 1)):
         model = cb.CatBoostRegressor(grow_policy=policy, **SMALL).fit(X, score)
         for _ in range(2):
@@ -289,7 +289,7 @@ def test_trees_that_are_not_symmetric_are_tried_in_a_child_process_once(numbers,
 def test_a_child_that_says_why_is_quoted(numbers, monkeypatch):
     X, score = numbers
     model = cb.CatBoostRegressor(grow_policy="Depthwise", **SMALL).fit(X, score)
-    monkeypatch.setattr(format, "_EXPORT_PROBLEMS", {})
+    monkeypatch.setattr(format, "_PROBLEMS", {})
     done = CompletedProcess([], 1, b"", b"Traceback\nCatBoostError: no such thing\n")
     monkeypatch.setattr(format, "run_in_child", lambda *task: done)
     with pytest.raises(CannotRead, match=r"does not export this model .CatBoostError: no such thing"):

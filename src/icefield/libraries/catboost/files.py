@@ -12,7 +12,7 @@ from typing import Any
 from icefield.libraries.catboost.format import NESTED, SYMMETRIC, ExportError, is_export, json_export
 from icefield.libraries.category_types import KnownLevels, holds_numbers, number_as_text
 from icefield.libraries.native_files import LoadError, NativeFormat, require
-from icefield.libraries.soundness import check_finite, check_within, trial_rows, try_rows
+from icefield.libraries.validation import check_finite, check_within, trial_rows, try_rows
 
 FORMATS = {
     ".cbm": NativeFormat("a CatBoost", "CatBoost.save_model", lambda head: head.startswith(b"CBM1")),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.frame import Column, Table
 from icefield.forest import links
-from icefield.forest.build import NO_TEST, Nodes, Test, tree_model, walked
+from icefield.forest.build import NO_TEST, Nodes, Test, flatten_trees, tree_model
 from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule, Unused, check_numeric, check_width
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.catboost import CLASSES
@@ -203,7 +203,7 @@ def _nested(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes, ND
         # As in `_fill`: what holds of a set goes left.
         return test, value, weight, below[::-1] if test[3] >= 0 else below
 
-    nodes, root = walked(trees, read)
+    nodes, root = flatten_trees(trees, read)
     # Parents come before their children, so sums run from the end.
     for node in np.flatnonzero(nodes.left >= 0)[::-1].tolist():
         nodes.weight[node] = nodes.weight[nodes.left[node]] + nodes.weight[nodes.right[node]]

@@ -20,7 +20,7 @@ from icefield.libraries.lightgbm.format import (
     parse,
 )
 from icefield.libraries.native_files import LoadError, NativeFormat, cut, require
-from icefield.libraries.soundness import (
+from icefield.libraries.validation import (
     Links,
     check_count,
     check_finite,

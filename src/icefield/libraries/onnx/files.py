@@ -11,7 +11,7 @@ import numpy as np
 from icefield.libraries.category_types import KnownLevels
 from icefield.libraries.native_files import NativeFormat, require
 from icefield.libraries.onnx import is_session
-from icefield.libraries.soundness import trial_rows, try_rows
+from icefield.libraries.validation import trial_rows, try_rows
 
 # The format begins with no mark.
 FORMATS = {".onnx": NativeFormat("an ONNX", "onnx.save_model", is_own=lambda head: True)}

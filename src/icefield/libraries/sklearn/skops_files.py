@@ -12,7 +12,7 @@ import numpy as np
 from icefield.libraries.child_process import limit_memory
 from icefield.libraries.class_path import class_path
 from icefield.libraries.native_files import LoadError, check_fits, cut, first_line, require, try_in_child
-from icefield.libraries.soundness import check_finite, check_links, check_within, trial_rows, try_rows
+from icefield.libraries.validation import check_finite, check_links, check_within, trial_rows, try_rows
 
 LARGEST_WIDTH = 2**31  # columns, where a model does not say how many it takes
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from icefield.libraries.category_types import KnownLevels, as_category, holds_numbers
 from icefield.libraries.native_files import LoadError, NativeFormat, require
-from icefield.libraries.soundness import (
+from icefield.libraries.validation import (
     Links,
     check_count,
     check_finite,
