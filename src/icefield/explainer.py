@@ -165,7 +165,7 @@ class Explainer:
             checkpoint=checkpoint,
             storage_options=storage_options,
         )
-        naming = naming_of(opened.shown, names=names, units=units, target_name=target_name)
+        naming = naming_of(opened.head, names=names, units=units, target_name=target_name)
         self.study = Study.of(opened.model, opened.rows, replace(choices, naming=naming))
         for name, given in (("weights", weights), ("by", by), ("cluster", cluster)):
             if given is not None:

@@ -23,7 +23,7 @@ PATIENCE = 30.0  # seconds without a sign of life
 FAREWELL = 5.0  # seconds a cluster may take to hear that a job is cancelled
 
 
-def waited(work: Callable[[], Found], *, look: Call, cancel: Call) -> Found:
+def wait_for(work: Callable[[], Found], *, look: Call, cancel: Call) -> Found:
     """The result of `work`, run in a thread while `look` is called again and again; an error of `look`, or Ctrl-C, cancels it."""
     task, thread = in_daemon(work, name="icefield cluster")
     try:
@@ -31,25 +31,25 @@ def waited(work: Callable[[], Found], *, look: Call, cancel: Call) -> Found:
             thread.join(LOOK_EVERY)
             look()
     except BaseException:
-        within(cancel, FAREWELL)
+        ends_in(cancel, FAREWELL)
         raise
     return task.result()
 
 
-def watched(
+def wait_while_alive(
     work: Callable[[], Found], sign: Call, name: str, look: Call, cancel: Call = lambda: None
 ) -> Found:
     """The same while a cluster of this name gives signs of life."""
-    with Lifeline(sign, name) as lifeline:
+    with Heartbeat(sign, name) as heartbeat:
 
-        def looking() -> None:
-            lifeline.check()
+        def check_and_look() -> None:
+            heartbeat.check()
             look()
 
-        return waited(work, look=looking, cancel=cancel)
+        return wait_for(work, look=check_and_look, cancel=cancel)
 
 
-def within(work: Call, seconds: float) -> bool:
+def ends_in(work: Call, seconds: float) -> bool:
     """Whether a call ended within that time; what it raises is ignored."""
     _, thread = in_daemon(work, name="icefield cluster")
     thread.join(seconds)
@@ -62,7 +62,7 @@ def show(progress: Progress, done: int, tasks: int) -> None:
         progress.advance(progress.total * done / max(tasks, 1) - progress.done)
 
 
-class Lifeline:
+class Heartbeat:
     """Asks a cluster for a sign of life again and again, in a thread of its own.
 
     Parameters
@@ -75,8 +75,8 @@ class Lifeline:
         self._sign, self._name, self._patience = sign, name, patience
         self._last, self._over, self._said = time.monotonic(), threading.Event(), ""
 
-    def __enter__(self) -> Lifeline:
-        threading.Thread(target=self._ask, daemon=True, name="icefield lifeline").start()
+    def __enter__(self) -> Heartbeat:
+        threading.Thread(target=self._ask, daemon=True, name="icefield heartbeat").start()
         return self
 
     def __exit__(self, *_: object) -> None:
