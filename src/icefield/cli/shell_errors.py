@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from icefield.errors import Complaint, IcefieldError, sentences
+from icefield.errors import ErrorMessage, IcefieldError, sentences
 
 OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "title", "individual", "missing", "increasing", "decreasing", "flips", "threshold", "against", "fit", "level", "step", "plus", "times", "given")  # fmt: skip
 ON_THE_LINE = {
@@ -46,7 +46,7 @@ def for_shell(error: Exception) -> str:
     --by names a column that DATA does not have, got 'X'. Hint: write --rows 9.
     """
     message = error.args[0] if isinstance(error, IcefieldError) and error.args else None
-    if not isinstance(message, Complaint):
+    if not isinstance(message, ErrorMessage):
         return str(error)
     subject = None if message.parameter is None else ON_THE_LINE.get(message.parameter, message.parameter)
     hint = message.hint and NAMED.sub(_in_shell_words, message.hint)

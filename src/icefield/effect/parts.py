@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from icefield.data.distribution import Distribution, weighted_quantiles
 from icefield.data.naming import PLAIN, Naming
 from icefield.effect.learner_interval import LearnerInterval
-from icefield.sampling import CENTERED_CURVES, count_copies, sampling_reach
+from icefield.sampling import CENTERED_CURVES, count_copies, population_factor
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Spread:
     ) -> Spread:
         """The spread of curves ``(outputs, rows, *grid)``, with their quantiles where some are asked for."""
         std, se = _std_and_se(curves, weights, over, None if sampled_from else clusters, sampled_from > 0)
-        se = sampling_reach(curves.shape[1], sampled_from) * se
+        se = population_factor(curves.shape[1], sampled_from) * se
         return cls(std, se, _quantiles(curves, quantiles, weights) if quantiles else None)
 
 

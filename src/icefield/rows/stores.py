@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from icefield.data.columns import library_named
 from icefield.errors import IcefieldError, InputError, InputTypeError, MissingDependencyError
 from icefield.rows.secrets import Secrets
-from icefield.threads import in_daemon
+from icefield.threads import start_daemon
 
 ANSWER_SECONDS = 25.0  # within which a store must answer when it is first asked
 BATCH_SECONDS = 120.0  # within which rows must come, of stores that know no limit of their own
@@ -170,7 +170,7 @@ def is_hidden(path: str) -> bool:
 
 def in_time(seconds: float, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
     """The result of a call; an error where it takes longer than `seconds`, while the call goes on in its thread."""
-    task, thread = in_daemon(function, *arguments, name="icefield store")
+    task, thread = start_daemon(function, *arguments, name="icefield store")
     thread.join(seconds)
     if thread.is_alive():
         raise InputError.about("X", f"lies in a store that did not answer within {seconds:.0f} seconds", where,

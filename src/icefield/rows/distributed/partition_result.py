@@ -20,8 +20,8 @@ from icefield.counts import counted
 from icefield.errors import (
     BudgetError,
     ClusterError,
-    Complaint,
     EngineError,
+    ErrorMessage,
     IcefieldError,
     InputError,
     InputTypeError,
@@ -58,7 +58,7 @@ class Failure:
     number: int
     said: str
     kind: str = ""
-    message: Complaint | None = None
+    message: ErrorMessage | None = None
 
     @classmethod
     def of(cls, number: int, error: Exception) -> Failure:
@@ -79,7 +79,7 @@ class Failure:
         if not isinstance(fields, dict) or not all(type(fields.get(k)) is kind for k, kind in types.items()):
             raise ValueError("it is no failure of a partition")
         message = fields.get("message")
-        message = None if message is None else Complaint.from_json(message)
+        message = None if message is None else ErrorMessage.from_json(message)
         return cls(fields["number"], fields["said"][:LONGEST], fields["kind"], message)
 
     def error(self, where: str) -> Exception:

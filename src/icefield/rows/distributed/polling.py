@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from icefield.errors import ClusterError
 from icefield.progress import Progress
-from icefield.threads import in_daemon
+from icefield.threads import start_daemon
 
 Found = TypeVar("Found")
 Call = Callable[[], Any]
@@ -25,7 +25,7 @@ FAREWELL = 5.0  # seconds a cluster may take to hear that a job is cancelled
 
 def wait_for(work: Callable[[], Found], *, look: Call, cancel: Call) -> Found:
     """The result of `work`, run in a thread while `look` is called again and again; an error of `look`, or Ctrl-C, cancels it."""
-    task, thread = in_daemon(work, name="icefield cluster")
+    task, thread = start_daemon(work, name="icefield cluster")
     try:
         while thread.is_alive():
             thread.join(LOOK_EVERY)
@@ -51,7 +51,7 @@ def wait_while_alive(
 
 def ends_in(work: Call, seconds: float) -> bool:
     """Whether a call ended within that time; what it raises is ignored."""
-    _, thread = in_daemon(work, name="icefield cluster")
+    _, thread = start_daemon(work, name="icefield cluster")
     thread.join(seconds)
     return not thread.is_alive()
 
