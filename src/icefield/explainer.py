@@ -259,11 +259,11 @@ class Explainer:
                 hint = "choose the rows with rows=..."
                 raise not_row_by_row(self.model, "precision", "adds rows call by call", precision, hint)
             effect = compute_to_precision(study, resolved, precision, grid=grid, rows=chosen)
-            return self._supported(effect, features, support)
+            return self._with_support(effect, features, support)
         kept = np.arange(study.sample.n_rows if chosen is None else len(chosen)) if individual else None
         request = Request(sets=[resolved], grid=grid, spread=spread, quantiles=quantiles, rows=chosen,
                   sampled_from=picked.sampled_from, kept=kept)  # fmt: skip
-        return self._supported(compute_effects(study, request)[0], features, support)
+        return self._with_support(compute_effects(study, request)[0], features, support)
 
     def ice(
         self,
@@ -303,11 +303,11 @@ class Explainer:
             from icefield.core.changed_rows import with_changed_rows
 
             effect = with_changed_rows(self.study, effect, resolved, kept, changed)
-        return self._supported(effect, features, support)
+        return self._with_support(effect, features, support)
 
-    def _supported(self, effect: Effect, features: tuple[Any, ...], wanted: bool) -> Effect:
+    def _with_support(self, effect: Effect, features: tuple[Any, ...], support: bool) -> Effect:
         """The effect with its support, where that is wanted."""
-        if not wanted:
+        if not support:
             return effect
         self.study.needs_rows("support")
         from icefield.statistics.support import with_support
@@ -986,10 +986,10 @@ class Explainer:
 
         effects = list(self.effects(features, spread=self.study.background == "data", by=by).values())
         if features is None:
-            effects = [effects[place] for place in self._ranked()[:top]]
+            effects = [effects[place] for place in self._feature_order()[:top]]
         return plot_many(effects, **options)
 
-    def _ranked(self) -> list[int]:
+    def _feature_order(self) -> list[int]:
         """Places of the model's columns, those that move the predictions most first."""
         columns = list(self.study.model.columns)
         if self.study.background == "data":

@@ -13,7 +13,7 @@ import time
 from html import escape
 from typing import Any
 
-from icefield.threads import check_wanted
+from icefield.threads import check_cancelled
 
 PATIENCE = 1.0
 ANNOUNCED = 60.0  # seconds that are still to come when they are announced
@@ -52,7 +52,7 @@ class Progress:
 
     def advance(self, units: float = 1.0) -> None:
         """Report finished work; call it from the thread that owns the progress. `Stopped` is raised where nobody wants the rest."""
-        check_wanted()
+        check_cancelled()
         self.done += units
         if self._may_announce:
             self._announce(time.monotonic() - self._began)

@@ -374,7 +374,7 @@ class Cancellation:
             _thread.cancellation = before
 
 
-def check_wanted() -> None:
+def check_cancelled() -> None:
     """Raise `Stopped` where this thread's work was cancelled; called between calls of a model."""
     cancellation: Cancellation | None = getattr(_thread, "cancellation", None)
     if cancellation is not None:

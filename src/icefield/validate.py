@@ -241,11 +241,11 @@ def explain_keywords(kind: Kind) -> Kind:
     """A class decorator: an unknown keyword of a method raises an error that names the keyword of icefield's."""
     for name, method in list(vars(kind).items()):
         if isinstance(method, FunctionType) and (name == "__init__" or not name.startswith("_")):
-            setattr(kind, name, _explaining(method, name))
+            setattr(kind, name, _with_hints(method, name))
     return kind
 
 
-def _explaining(method: FunctionType, name: str) -> FunctionType:
+def _with_hints(method: FunctionType, name: str) -> FunctionType:
     parameters, refuse = signature(method).parameters.values(), _refuse_keyword
     known = tuple(p.name for p in parameters)
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from icefield.cli.help_pages import GroupedCommand
-from icefield.cli.output import print_lines, say_written, show
-from icefield.cli.shared_options import BY, FEATURES, output_option, question, repeated, with_outputs
+from icefield.cli.output import print_lines, print_written, show
+from icefield.cli.shared_options import BY, FEATURES, list_option, output_option, question, with_outputs
 from icefield.errors import InputError
 
 EXIT_BROKEN = 4  # something that was asked for does not hold
@@ -43,20 +43,20 @@ def _write_text(text: str, path: str, quiet: bool) -> None:
 
     with atomic_write(path) as file:
         file.write_text(text, encoding="utf-8", newline="\n")
-    say_written(quiet, path)
+    print_written(quiet, path)
 
 
 @_question(_EXIT_CODES)
 @FEATURES
 @BY
-@repeated("--increasing", help="Predictions must never fall along it")
-@repeated("--decreasing", help="Predictions must never rise along it")
+@list_option("--increasing", help="Predictions must never fall along it")
+@list_option("--decreasing", help="Predictions must never rise along it")
 @click.option(
     "--undeclared", is_flag=True, help="Do not test the monotone constraints that the model was fitted with."
 )
 @click.option("--rows-only", is_flag=True, help="Test the given rows only, not every possible input.")
 @SECONDS
-@repeated("--flips", metavar="COLUMN", help="How many predictions change when only this column changes")
+@list_option("--flips", metavar="COLUMN", help="How many predictions change when only this column changes")
 @click.option(
     "--threshold", type=float, help="Predictions of at least this count as positive decisions, for --flips."
 )
@@ -159,7 +159,7 @@ def check(
     for path, text in ((junit, result.to_junit), (html, result.to_html)):
         if path is not None:
             text(path)
-            say_written(quiet, path)
+            print_written(quiet, path)
     if json_path is not None:
         _write_text(result.to_json() or "", json_path, quiet)
     if json_path != "-":
@@ -170,7 +170,7 @@ def check(
 
 @_question(_MODEL_AND_DATA)
 @output_option("Where to write.", folder=True, required=True, metavar="FOLDER")
-@repeated(
+@list_option(
     "--refit", "refits", metavar="MODEL", help="The same model refitted to other data, to estimate noise"
 )
 @click.option("--refits", "n", type=click.IntRange(min=2), metavar="N",
@@ -193,4 +193,4 @@ def snapshot(explainer: Any, output: str, refits: tuple[str, ...], n: int | None
     safety = {name: options[name] for name in ("allow_pickle", "trust")}
     models = [loading.load_model(path, **safety) for path in refits]
     explainer.snapshot(Path(output), refits=models or n)
-    say_written(quiet, output)
+    print_written(quiet, output)

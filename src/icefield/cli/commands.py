@@ -22,7 +22,7 @@ from icefield.cli.audit_commands import audit, check, expect, snapshot
 from icefield.cli.help_pages import GroupedCommand
 from icefield.cli.output import printable, show, show_report, with_groups
 from icefield.cli.refitting import with_fit
-from icefield.cli.shared_options import BY, FEATURES, output_option, question, repeated, with_outputs
+from icefield.cli.shared_options import BY, FEATURES, list_option, output_option, question, with_outputs
 from icefield.cli.shell_errors import for_shell
 from icefield.errors import IcefieldError, InputError
 
@@ -125,7 +125,7 @@ _MODEL_AND_DATA = (
 )
 
 
-_with = partial(repeated, "--with", "other_models", metavar="[NAME=]MODEL")
+_with = partial(list_option, "--with", "other_models", metavar="[NAME=]MODEL")
 
 
 def _question(function: Callable[..., Any]) -> Any:

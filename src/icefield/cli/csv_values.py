@@ -124,7 +124,7 @@ class LevelMatch:
 
 def match_levels(values: Sequence[Any], known: KnownLevels, missing: MissingCells) -> LevelMatch:
     """Match cells of text, or values of any type, to levels: as they are written, numbers by their value."""
-    spelling = _CellSpelling(known.levels)
+    spelling = _LevelLookup(known.levels)
     code_of: dict[Any, int] = {}
     codes = np.empty(len(values), dtype=np.int64)
     unseen: Counter[Any] = Counter()
@@ -145,7 +145,7 @@ def match_levels(values: Sequence[Any], known: KnownLevels, missing: MissingCell
 _UNSEEN = -2
 
 
-class _CellSpelling:
+class _LevelLookup:
     """The code of each level, by its value and by each way it may be written in a cell."""
 
     def __init__(self, levels: Sequence[Any]) -> None:

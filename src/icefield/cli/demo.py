@@ -62,7 +62,7 @@ def main(output: Path = OUTPUT, small: bool = False, timings: bool = False, serv
     )
     X, y = clock.time("read the flights", lambda: flights(SMALL_ROWS if small else None), beside=False)
     known = y.notna()
-    model = clock.time("fit the model", lambda: _fitted(X[known], y[known], small), beside=False)
+    model = clock.time("fit the model", lambda: _fit_model(X[known], y[known], small), beside=False)
     if serve:
         _explainer(model, X, y, by=None).serve(title=TITLE)
         return
@@ -137,7 +137,7 @@ def _data_folder() -> Path:
     return folder
 
 
-def _fitted(X: Any, y: Any, small: bool) -> Any:
+def _fit_model(X: Any, y: Any, small: bool) -> Any:
     from lightgbm import LGBMRegressor
 
     # Row by row, which LightGBM would otherwise find out to be faster by trying both.

@@ -181,14 +181,14 @@ def show(
         _write((table or result.to_frame)(), record, **files)
     elif plot is None:
         print_lines(repr(result))
-    say_written(quiet, plot, *files.values())
+    print_written(quiet, plot, *files.values())
 
 
 def show_report(report: Any, path: str, quiet: bool) -> None:
     """Write a report's page, and print what it says first."""
     report.save(path)
     print_lines(*report.findings)
-    say_written(quiet, path)
+    print_written(quiet, path)
 
 
 def print_lines(*texts: str) -> None:
@@ -198,7 +198,7 @@ def print_lines(*texts: str) -> None:
             click.echo(printable(text))
 
 
-def say_written(quiet: bool, *paths: str | None) -> None:
+def print_written(quiet: bool, *paths: str | None) -> None:
     """Name the files that were written."""
     for path in paths:
         if not quiet and path is not None and path != "-":

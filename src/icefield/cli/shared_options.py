@@ -95,7 +95,7 @@ _OUTPUTS: list[Callable[[Any], Any]] = [
 ]
 
 
-def repeated(
+def list_option(
     *names: str, help: str, metavar: str = "FEATURE", required: bool = False
 ) -> Callable[[Any], Any]:
     """An option that may be given several times."""
@@ -111,7 +111,7 @@ def output_option(help: str, folder: bool = False, **more: Any) -> Callable[[Any
     return click.option("-o", "--output", type=kind, help=help, show_default=default is not None, **more)
 
 
-FEATURES = repeated("-f", "--feature", "features", help="Only this feature")
+FEATURES = list_option("-f", "--feature", "features", help="Only this feature")
 
 
 def question(function: Callable[..., Any]) -> Callable[..., Any]:

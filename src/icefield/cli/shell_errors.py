@@ -64,13 +64,13 @@ def _in_shell_words(match: re.Match[str]) -> str:
     value = match["value"]
     if value == "True":
         return option
-    return f"{option} ..." if "..." in value else f"{option} {shlex.quote(_unquoted(value))}"
+    return f"{option} ..." if "..." in value else f"{option} {shlex.quote(_unquote(value))}"
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     """The text of a literal.
 
-    >>> _unquoted("'A day'"), _unquoted("25")
+    >>> _unquote("'A day'"), _unquote("25")
     ('A day', '25')
     """
     return re.sub(r"\\(.)", r"\1", value[1:-1]) if value[:1] in ("'", '"') else value

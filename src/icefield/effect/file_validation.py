@@ -183,11 +183,11 @@ def _check_words(check: _Checks, effect: Effect) -> None:
 def _check_naming(check: _Checks, naming: Any) -> None:
     check.kind("naming", naming, Naming, "must be names")
     for name in ("names", "units", "levels", "zones"):
-        found = getattr(naming, name)
-        check.kind(f"naming.{name}", found, Mapping, "must be texts by column")
-        for own in found.values() if name == "levels" else [found]:
-            if not isinstance(own, Mapping) or not all(isinstance(text, str) for text in own.values()):
-                check.fail(f"naming.{name}", "must be texts by column", own)
+        texts = getattr(naming, name)
+        check.kind(f"naming.{name}", texts, Mapping, "must be texts by column")
+        for part in texts.values() if name == "levels" else [texts]:
+            if not isinstance(part, Mapping) or not all(isinstance(text, str) for text in part.values()):
+                check.fail(f"naming.{name}", "must be texts by column", part)
     check.kind("naming.target", naming.target, (str, type(None)), "must be text")
     check.kind("naming.target_unit", naming.target_unit, str, "must be text")
 

@@ -49,7 +49,7 @@ TAGGED: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     dt.timedelta: ("microseconds", lambda t: t // dt.timedelta(microseconds=1), lambda n: dt.timedelta(microseconds=n)),
     decimal.Decimal: ("decimal", str, decimal.Decimal),
 }  # fmt: skip
-READ: dict[str, Callable[[Any], Any]] = {tag: read for tag, _, read in TAGGED.values()}
+READ: dict[str, Callable[[Any], Any]] = {tag: parse for tag, _, parse in TAGGED.values()}
 READ |= {"float": float, "text": str, "missing": lambda _: None}
 
 

@@ -73,12 +73,12 @@ def _chosen_rows(table: Table, seed: int) -> NDArray[np.intp]:
     sample = draw.choice(table.n_rows, min(table.n_rows, SEARCHED_ROWS), replace=False)
     if len(sample) <= CHECKED_ROWS:
         return sample.astype(np.intp)
-    gaps = np.flatnonzero(with_missing(table.take(sample.astype(np.intp))))[: CHECKED_ROWS // 2]
+    gaps = np.flatnonzero(rows_with_missing(table.take(sample.astype(np.intp))))[: CHECKED_ROWS // 2]
     rest = np.setdiff1d(np.arange(len(sample)), gaps)[: CHECKED_ROWS - len(gaps)]
     return sample[np.concatenate([gaps, rest])].astype(np.intp)
 
 
-def with_missing(table: Table) -> NDArray[np.bool_]:
+def rows_with_missing(table: Table) -> NDArray[np.bool_]:
     """Which rows have a missing value."""
     if table.library == "numpy" and table.native.dtype.kind == "f":
         return np.isnan(table.native).any(axis=1)
@@ -97,17 +97,17 @@ def leaf_values(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float
     """What each tree gives each row: of shape (rows, trees, values a leaf holds)."""
     n_trees = len(forest.tree_root)
     row = np.repeat(np.arange(len(matrix)), n_trees)
-    at = np.tile(forest.tree_root.astype(np.int64), len(matrix))
-    moving = np.flatnonzero(forest.node_condition[at] >= 0)
-    here, row = at[moving], row[moving]
+    nodes = np.tile(forest.tree_root.astype(np.int64), len(matrix))
+    moving = np.flatnonzero(forest.node_condition[nodes] >= 0)
+    current, row = nodes[moving], row[moving]
     while moving.size:
-        condition = forest.node_condition[here]
+        condition = forest.node_condition[current]
         left = go_left(forest, condition, matrix[row, forest.condition_column[condition]])
-        here = np.where(left, forest.node_left[here], forest.node_right[here])
-        at[moving] = here
-        on = np.flatnonzero(forest.node_condition[here] >= 0)
-        moving, here, row = moving[on], here[on], row[on]
-    return forest.leaf_value[forest.node_leaf[at]].reshape(len(matrix), n_trees, -1)
+        current = np.where(left, forest.node_left[current], forest.node_right[current])
+        nodes[moving] = current
+        going = np.flatnonzero(forest.node_condition[current] >= 0)
+        moving, current, row = moving[going], current[going], row[going]
+    return forest.leaf_value[forest.node_leaf[nodes]].reshape(len(matrix), n_trees, -1)
 
 
 def _sum_leaves(forest: Forest, value: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -126,10 +126,10 @@ def go_left(forest: Forest, condition: NDArray[np.int32], values: NDArray[np.flo
         in_set = np.flatnonzero(forest.condition_set[condition] >= 0)
         left[in_set] = _are_members(forest, forest.condition_set[condition[in_set]], values[in_set])
     missing = np.isnan(values) | (np.abs(values) <= ZERO_THRESHOLD)
-    asked = np.flatnonzero(missing)  # few
-    sure = np.isnan(values[asked]) | forest.condition_zero_missing[condition[asked]]
-    asked = asked[sure]
-    left[asked] = forest.condition_missing_left[condition[asked]]
+    candidates = np.flatnonzero(missing)  # few
+    sure = np.isnan(values[candidates]) | forest.condition_zero_missing[condition[candidates]]
+    candidates = candidates[sure]
+    left[candidates] = forest.condition_missing_left[condition[candidates]]
     return left
 
 

@@ -81,7 +81,7 @@ class FileSource(Source):
     def _part(self, number: int, fragment: Any) -> TableFile:
         arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
         path = getattr(fragment, "path", None)
-        where = f"part {number + 1} of {self.label}" if path is None else self._store.shown(path)
+        where = f"part {number + 1} of {self.label}" if path is None else self._store.display_path(path)
 
         def inspect() -> tuple[Any, Any, list[str], int | None]:
             looks, schema = self._stamps([path])[0], fragment.physical_schema
@@ -269,8 +269,8 @@ def files_of(
     """
     arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
     store, paths = open_store(texts, storage_options)
-    shown = store.secrets.masked(texts[0])
-    text = shown if len(texts) == 1 else f"{shown} and {len(texts) - 1:,} more"
+    label = store.secrets.masked(texts[0])
+    text = label if len(texts) == 1 else f"{label} and {len(texts) - 1:,} more"
     fragments, where = [], None
     try:
         paths = list(dict.fromkeys(path for entry in paths for path in _paths_in(store, entry)))
@@ -284,9 +284,9 @@ def files_of(
                 files = dataset.dataset(same, format=reader, partitioning="hive", filesystem=store.filesystem)
                 return list(files.get_fragments())
 
-            fragments += store.answer(store.shown(where), open_fragments)
+            fragments += store.answer(store.display_path(where), open_fragments)
     except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
-        _fail(store, where, text if where is None else store.shown(where), error)
+        _fail(store, where, text if where is None else store.display_path(where), error)
     return FileSource(text, sorted(fragments, key=lambda path: str(path.path)), store)
 
 
@@ -335,7 +335,7 @@ def _dialect(path: str, store: Store | None = None) -> tuple[str, str]:
     if kind not in USUAL:
         return kind, ""
     if store is not None and store.is_remote:
-        return kind, separator_of(store.answer(store.shown(path), _head, store, path), USUAL[kind])
+        return kind, separator_of(store.answer(store.display_path(path), _head, store, path), USUAL[kind])
     with open(path, "rb") as file:
         return kind, separator_of(file.read(HEAD), USUAL[kind])
 
@@ -352,7 +352,7 @@ def _paths_in(store: Store, path: str) -> list[str]:
     names = store.files(path)
     files = [name for name in names if Path(name.partition("?")[0]).suffix.lower() in FORMATS]
     if not files:
-        raise InputError.about("X", f"must name files of {', '.join(FORMATS)}", store.shown(path))
+        raise InputError.about("X", f"must name files of {', '.join(FORMATS)}", store.display_path(path))
     return files
 
 

@@ -126,7 +126,7 @@ class QuantileRefinement(Accumulator):
 
 
 def exact_summaries(
-    wanted: Sequence[tuple[RankSummary, Float]],
+    pairs: Sequence[tuple[RankSummary, Float]],
     beside: Sequence[str],
     n_rows: int,
     memory: int,
@@ -136,13 +136,13 @@ def exact_summaries(
 
     `run` makes a pass over all rows; there are as many as the values inside brackets need to fit half the memory.
     """
-    brackets = [brackets_of(sketch, probabilities) for sketch, probabilities in wanted]
+    brackets = [brackets_of(sketch, probabilities) for sketch, probabilities in pairs]
     seen: dict[Bracket, tuple[float, NDArray[Any], Float]] = {}
     for part in _parts_that_fit([b for group in brackets for b in group], n_rows, memory // 2):
         refinement = QuantileRefinement(part, beside)
         run(refinement)
         seen |= {bracket: (below, values, mass) for bracket, below, values, mass in refinement.contents()}
-    return [_assemble(sketch, [(b, *seen[b]) for b in group]) for (sketch, _), group in zip(wanted, brackets)]
+    return [_assemble(sketch, [(b, *seen[b]) for b in group]) for (sketch, _), group in zip(pairs, brackets)]
 
 
 def _parts_that_fit(brackets: Sequence[Bracket], n_rows: int, memory: int) -> Iterator[list[Bracket]]:

@@ -95,7 +95,7 @@ class Store:
     def is_remote(self) -> bool:
         return bool(self.scheme)
 
-    def shown(self, path: str) -> str:
+    def display_path(self, path: str) -> str:
         """A path as messages have it: with its scheme, without credentials."""
         whole = path if not self.scheme or is_url(path) else f"{self.scheme}://{path}"
         return self.secrets.masked(whole) if self.is_remote else path
@@ -122,21 +122,21 @@ class Store:
 
     def files(self, path: str) -> list[str]:
         """The files that a path of the store, a folder in it or a glob mean, by name; hidden ones are left out."""
-        fs, shown = library_named("pyarrow.fs"), self.shown(path)
+        fs, label = library_named("pyarrow.fs"), self.display_path(path)
         wild = WILD.search(path) if self.scheme not in ("http", "https") else None
         folder = path if wild is None else path[: wild.start()].rpartition("/")[0]
         if wild is None:
-            (info,) = self.answer(shown, self.infos, [path])
+            (info,) = self.answer(label, self.infos, [path])
             if info.type == fs.FileType.File:
                 return [path]
             if info.type == fs.FileType.NotFound:
-                raise _names_nothing(
-                    shown, "names no file that can be reached" if self.scheme.startswith("http") else None
+                raise _no_files_error(
+                    label, "names no file that can be reached" if self.scheme.startswith("http") else None
                 )
         elif folder:
-            self.answer(shown, self.infos, [folder])  # says in time whether there is anybody
+            self.answer(label, self.infos, [folder])  # says in time whether there is anybody
         selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
-        with reaching(shown, self.secrets):
+        with reaching(label, self.secrets):
             info = self.filesystem.get_file_info(selector)
         paths = [name.path for name in info if name.type == fs.FileType.File]
         if wild is not None:
@@ -145,14 +145,14 @@ class Store:
         else:
             paths = [name for name in paths if not is_hidden(name[len(folder) :])]
         if not paths:
-            raise _names_nothing(shown)
+            raise _no_files_error(label)
         return sorted(paths)
 
     def has_folder(self, path: str) -> bool:
         """Whether there is a folder of this name."""
         if self.scheme in ("http", "https") or WILD.search(path):
             return False
-        (info,) = self.answer(self.shown(path), self.infos, [path])
+        (info,) = self.answer(self.display_path(path), self.infos, [path])
         return bool(info.type == library_named("pyarrow.fs").FileType.Directory)
 
 
@@ -196,7 +196,7 @@ def open_store(texts: Sequence[str], options: Mapping[str, Any] | None) -> tuple
         raise InputError.about("X", "names files of several stores", [secrets.masked(text) for text in texts[:4]],
                                "make one Explainer for each")  # fmt: skip
     scheme = schemes[0]
-    shown = secrets.masked(texts[0])
+    label = secrets.masked(texts[0])
     if scheme in ("file", "local", ""):
         local = [unquote(urlsplit(text).path) if is_url(text) else text for text in texts]
         if settings:
@@ -208,7 +208,7 @@ def open_store(texts: Sequence[str], options: Mapping[str, Any] | None) -> tuple
         if canonical is not None:
             maker = {"s3": _s3, "gs": _gs, "abfs": _azure}[known]
             patience = BATCH_SECONDS if known == "abfs" else None
-            store = Store(maker(texts[0], canonical, shown), scheme, secrets, patience)
+            store = Store(maker(texts[0], canonical, label), scheme, secrets, patience)
             return store, [_native_path(text) for text in texts]
     return _by_fsspec(texts, scheme, settings, secrets)
 
@@ -279,7 +279,7 @@ def _pick(options: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: options[name] for name in names if name in options}
 
 
-def _s3(url: str, options: dict[str, Any], shown: str) -> Any:
+def _s3(url: str, options: dict[str, Any], label: str) -> Any:
     fs = library_named("pyarrow.fs")
     settings = _pick(options, "access_key", "secret_key", "session_token", "anonymous")
     env = os.environ.get
@@ -291,8 +291,8 @@ def _s3(url: str, options: dict[str, Any], shown: str) -> Any:
         region = region or "us-east-1"  # of which other servers know nothing
     elif not region:
         bucket = _native_path(url).split("/")[0]
-        with reaching(shown, Secrets(options)):
-            region = in_time(ANSWER_SECONDS, shown, fs.resolve_s3_region, bucket)
+        with reaching(label, Secrets(options)):
+            region = in_time(ANSWER_SECONDS, label, fs.resolve_s3_region, bucket)
     half = ANSWER_SECONDS / 2.5
     return fs.S3FileSystem(
         **settings, region=region, connect_timeout=half / 2, request_timeout=half,
@@ -311,10 +311,10 @@ def _gs(_: str, options: dict[str, Any], __: str) -> Any:
     return fs.GcsFileSystem(**settings, retry_time_limit=timedelta(seconds=ANSWER_SECONDS - 5))
 
 
-def _azure(url: str, options: dict[str, Any], shown: str) -> Any:
+def _azure(url: str, options: dict[str, Any], label: str) -> Any:
     fs = library_named("pyarrow.fs")
     if not hasattr(fs, "AzureFileSystem"):
-        raise MissingDependencyError(f"Reading {shown} needs a pyarrow with AzureFileSystem. Hint: pip install adlfs, or a newer pyarrow.")  # fmt: skip
+        raise MissingDependencyError(f"Reading {label} needs a pyarrow with AzureFileSystem. Hint: pip install adlfs, or a newer pyarrow.")  # fmt: skip
     account = re.search(r"@([^./]+)", url.split("://", 1)[1].split("/")[0])
     default = options.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
     name = account[1] if account else default
@@ -324,23 +324,23 @@ def _azure(url: str, options: dict[str, Any], shown: str) -> Any:
 
 
 def _by_fsspec(texts: Sequence[str], scheme: str, options: dict[str, Any], secrets: Secrets) -> tuple[Store, list[str]]:  # fmt: skip
-    fs, shown = library_named("pyarrow.fs"), secrets.masked(texts[0])
+    fs, label = library_named("pyarrow.fs"), secrets.masked(texts[0])
     try:
         import fsspec
     except ImportError:
         packages = f"fsspec {FSSPEC_PACKAGE.get(scheme, '')}".rstrip()
-        raise MissingDependencyError(f"Reading {shown} needs fsspec. Hint: pip install {packages}.") from None
+        raise MissingDependencyError(f"Reading {label} needs fsspec. Hint: pip install {packages}.") from None
     try:
         reach = partial(fsspec.core.url_to_fs, **options)
-        reached = [in_time(ANSWER_SECONDS, shown, reach, text) for text in texts]
+        reached = [in_time(ANSWER_SECONDS, label, reach, text) for text in texts]
     except ImportError as error:
         package = FSSPEC_PACKAGE.get(scheme)
         hint = f"pip install {package}" if package else "install what it names"
-        raise MissingDependencyError(f"Reading {shown} needs another package ({secrets.masked(str(error))}). Hint: {hint}.") from None  # fmt: skip
+        raise MissingDependencyError(f"Reading {label} needs another package ({secrets.masked(str(error))}). Hint: {hint}.") from None  # fmt: skip
     except IcefieldError:
         raise
     except Exception as error:  # every library behind fsspec has its own
-        raise not_reached(shown, error, secrets) from None
+        raise not_reached(label, error, secrets) from None
     handler = fs.PyFileSystem(fs.FSSpecHandler(reached[0][0]))
     return Store(handler, scheme, secrets, BATCH_SECONDS), [path for _, path in reached]
 
@@ -366,8 +366,8 @@ def not_reached(where: str, error: BaseException, secrets: Secrets) -> InputErro
     return InputError.about("X", f"could not be read: {text}", where, hint)
 
 
-def _names_nothing(shown: str, problem: str | None = None) -> InputError:
-    return InputError.about("X", problem or "names no file that exists", shown, "name a file, a folder or a glob such as s3://bucket/rows/*.parquet")  # fmt: skip
+def _no_files_error(label: str, problem: str | None = None) -> InputError:
+    return InputError.about("X", problem or "names no file that exists", label, "name a file, a folder or a glob such as s3://bucket/rows/*.parquet")  # fmt: skip
 
 
 def _glob_pattern(path: str) -> re.Pattern[str]:

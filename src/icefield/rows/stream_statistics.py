@@ -162,15 +162,15 @@ class StreamStatistics:
                 )
         return tuple(values), "; ".join(notes)
 
-    def lacks_exact(self, feature: Feature, n_features: int, wanted: Any) -> bool:
+    def lacks_exact(self, feature: Feature, n_features: int, grid: Any) -> bool:
         """Whether quantiles are to be exact that are known from a sketch only."""
-        if not is_exact(wanted) or (feature.label, n_features, wanted) in self._exact:
+        if not is_exact(grid) or (feature.label, n_features, grid) in self._exact:
             return False
-        return not self._columns.of(feature).distinct and len(wanted.probabilities(n_features)) > 0
+        return not self._columns.of(feature).distinct and len(grid.probabilities(n_features)) > 0
 
-    def keep_exact(self, feature: Feature, n_features: int, wanted: Grid, values: ColumnValues) -> None:
+    def keep_exact(self, feature: Feature, n_features: int, grid: Grid, values: ColumnValues) -> None:
         """Remember values with the exact quantiles that a grid needs."""
-        self._exact[feature.label, n_features, wanted] = values
+        self._exact[feature.label, n_features, grid] = values
 
     def needs_pass(self, features: Sequence[Feature], asked: Any, groups: Groups | None) -> bool:
         """Whether the rows near each grid point must be counted in a pass."""
@@ -204,18 +204,18 @@ class StreamStatistics:
         return Distribution(tuple(marginals), sampled.joint)
 
 
-def is_exact(wanted: Any) -> bool:
+def is_exact(grid: Any) -> bool:
     """Whether a grid asks for exact quantiles."""
-    return isinstance(wanted, Grid) and wanted.exact
+    return isinstance(grid, Grid) and grid.exact
 
 
-def is_sketched(wanted: Any, known: ColumnValues) -> bool:
+def is_sketched(grid: Any, values: ColumnValues) -> bool:
     """Whether a grid's points depend on ranks that are only known up to an error."""
-    if known.distinct or isinstance(wanted, bool) or (is_exact(wanted) and wanted.kind != "distinct"):
+    if values.distinct or isinstance(grid, bool) or (is_exact(grid) and grid.kind != "distinct"):
         return False
-    if isinstance(wanted, Grid):
-        return wanted.kind != "thresholds"
-    return wanted is None or isinstance(wanted, (int, np.integer))
+    if isinstance(grid, Grid):
+        return grid.kind != "thresholds"
+    return grid is None or isinstance(grid, (int, np.integer))
 
 
 def _is_one(column: Column) -> NDArray[np.bool_]:

@@ -54,18 +54,18 @@ def table_at(text: str, options: Mapping[str, Any] | None) -> Source | None:
 def delta_at(where: str, version: int | None, options: Mapping[str, Any] | None) -> Source:
     """A state of a Delta table by its path or URL; None for the last there is."""
     secrets = Secrets(options)
-    shown = secrets.masked(where)
+    label = secrets.masked(where)
     try:
         import deltalake
     except ImportError:
         raise MissingDependencyError(
-            f"{shown} is a Delta table, and its files alone are not its rows. Hint: pip install 'icefield[delta]'."
+            f"{label} is a Delta table, and its files alone are not its rows. Hint: pip install 'icefield[delta]'."
         ) from None
     settings = object_store_options(where, options) if is_url(where) else None
     open_table = partial(deltalake.DeltaTable, where, version=version, storage_options=settings)
-    with reaching(shown, secrets):
-        table = in_time(stores.ANSWER_SECONDS, shown, open_table)
-    return of_delta(table, shown, secrets)
+    with reaching(label, secrets):
+        table = in_time(stores.ANSWER_SECONDS, label, open_table)
+    return of_delta(table, label, secrets)
 
 
 def of_delta(table: Any, shown: str | None = None, secrets: Secrets | None = None) -> Source:
@@ -156,18 +156,18 @@ def _latest_metadata(folder: str) -> str | None:
 
 def _static_iceberg(where: str, options: Mapping[str, Any] | None) -> IcebergSource:
     secrets = Secrets(options)
-    shown = secrets.masked(where)
+    label = secrets.masked(where)
     try:
         from pyiceberg.table import StaticTable
     except ImportError:
         raise MissingDependencyError(
-            f"{shown} describes an Iceberg table, and its files alone are not its rows. Hint: pip install 'icefield[iceberg]'."
+            f"{label} describes an Iceberg table, and its files alone are not its rows. Hint: pip install 'icefield[iceberg]'."
         ) from None
     stores.check_options(options)
-    with reaching(shown, secrets):
+    with reaching(label, secrets):
         settings = _iceberg_options(options)
-        table = in_time(stores.ANSWER_SECONDS, shown, StaticTable.from_metadata, where, settings)
-    return IcebergSource(table.scan(), re.sub(r"/metadata/[^/]+$", "", shown), secrets)
+        table = in_time(stores.ANSWER_SECONDS, label, StaticTable.from_metadata, where, settings)
+    return IcebergSource(table.scan(), re.sub(r"/metadata/[^/]+$", "", label), secrets)
 
 
 def _iceberg_options(options: Mapping[str, Any] | None) -> dict[str, str]:

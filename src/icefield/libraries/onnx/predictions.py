@@ -91,7 +91,7 @@ class OnnxAnswer:
     def __call__(self, rows: NDArray[Any]) -> Any:
         inputs = self.session.get_inputs()
         parts = [rows] if len(inputs) == 1 else [rows[:, [i]] for i in range(len(inputs))]
-        feed = {arg.name: _typed(part, arg) for arg, part in zip(inputs, parts)}
+        feed = {arg.name: _as_input(part, arg) for arg, part in zip(inputs, parts)}
         answer = self.session.run([self.output], feed)[0]
         if isinstance(answer, list) and answer and isinstance(answer[0], Mapping):
             return ByLabel(answer)
@@ -119,7 +119,7 @@ class ClassesOfAnswer:
         return ByClass(np.array(labels, dtype=object))(widths, answer)
 
 
-def _typed(rows: NDArray[Any], arg: Any) -> NDArray[Any]:
+def _as_input(rows: NDArray[Any], arg: Any) -> NDArray[Any]:
     number = _NUMPY_TYPES[arg.type]
     values = rows.astype(str).astype(object) if number == "object" else rows.astype(number, copy=False)
     return values.ravel() if len(arg.shape) == 1 else values

@@ -42,7 +42,7 @@ Rule = Callable[[Node, list[Tensor], list[Constant | None]], Tensor | None]
 
 def is_row_by_row(model: Any, is_known: Callable[[Any], bool]) -> bool:
     """Whether a graph's outputs are known to be of each row by itself."""
-    stored = _stored(model)
+    stored = _model_bytes(model)
     try:
         graph = None if stored is None else graph_of(stored)
     except NotOnnx:
@@ -50,7 +50,7 @@ def is_row_by_row(model: Any, is_known: Callable[[Any], bool]) -> bool:
     return graph is not None and _keeps_rows_apart(graph)
 
 
-def _stored(model: Any) -> bytes | None:
+def _model_bytes(model: Any) -> bytes | None:
     """The model's bytes; None for a session that does not have them any more."""
     if is_session(model):
         data = getattr(model, "_model_bytes", None)
@@ -125,7 +125,7 @@ def _side_by_side(node: Node, tensors: list[Tensor], constants: list[Constant | 
     return Tensor(2, None if None in widths else sum(width for width in widths if width is not None))
 
 
-def _reshaped(node: Node, tensors: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+def _reshape(node: Node, tensors: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
     """The output of Reshape; None where the first axis or the numbers a row would change."""
     shape = constants[1].integers if len(constants) == 2 and constants[1] is not None else None
     if not shape or shape[0] not in (0, -1) or node.integers.get("allowzero", 0):
@@ -142,7 +142,7 @@ def _one_hot(node: Node, tensors: list[Tensor], constants: list[Constant | None]
     return Tensor(tensors[0].axes + 1, None if width is None or not levels else width * levels)
 
 
-def _picked(node: Node, tensors: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+def _gather(node: Node, tensors: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
     """The output of Gather or ArrayFeatureExtractor along the columns, by constant indices; None for any other."""
     is_along = node.kind != "Gather" or node.integers.get("axis", 0) in (1, -1)
     indices = constants[1] if len(constants) == 2 else None
@@ -151,7 +151,7 @@ def _picked(node: Node, tensors: list[Tensor], constants: list[Constant | None])
     return Tensor(2, prod(indices.shape)) if node.kind != "Gather" or len(indices.shape) == 1 else None
 
 
-def _normalised(node: Node, tensors: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+def _batch_norm(node: Node, tensors: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
     """The output of BatchNormalization by constants; None in training mode, which uses the batch's own."""
     is_settled = not node.integers.get("training_mode", 0) and len(node.outputs) == 1
     return tensors[0] if is_settled and all(constant is not None for constant in constants[1:]) else None
@@ -167,8 +167,8 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("Gemm", "MatMul"), _product),
     f"{ML}OneHotEncoder": _one_hot,
     f"{ML}FeatureVectorizer": _side_by_side,
-    f"{ML}ArrayFeatureExtractor": _picked,
-    "BatchNormalization": _normalised,
+    f"{ML}ArrayFeatureExtractor": _gather,
+    "BatchNormalization": _batch_norm,
     "Concat": _side_by_side,
     "Dropout": lambda node, tensors, constants: (
         tensors[0] if len(node.inputs) <= 2 and len(node.outputs) == 1 else None
@@ -176,6 +176,6 @@ _RULES: dict[str, Rule] = {
     "Flatten": lambda node, tensors, constants: (
         Tensor(2, tensors[0].width) if node.integers.get("axis", 1) == 1 else None
     ),
-    "Gather": _picked,
-    "Reshape": _reshaped,
+    "Gather": _gather,
+    "Reshape": _reshape,
 }

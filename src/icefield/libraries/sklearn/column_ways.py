@@ -154,7 +154,7 @@ _TRACES: dict[str, Callable[[Any, int], Sources]] = {
     "TargetEncoder": _evenly,
     "SplineTransformer": _evenly,
     "KBinsDiscretizer": lambda step, width: _spread_out([1] * width if step.encode == "ordinal" else step.n_bins_),
-    "PolynomialFeatures": lambda step, width: [frozenset(np.flatnonzero(own).tolist()) for own in step.powers_],
+    "PolynomialFeatures": lambda step, width: [frozenset(np.flatnonzero(powers).tolist()) for powers in step.powers_],
     "Normalizer": lambda step, width: [frozenset(range(width))] * width,
     "SimpleImputer": _simple_imputer,
     "MissingIndicator": _indicator,

@@ -19,7 +19,7 @@ FEW_ROWS = 256
 WAKES_THREADS = {"HistGradientBoostingClassifier", "HistGradientBoostingRegressor"}
 
 
-def asking(model: Any, method: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def with_few_threads(model: Any, method: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A predict method that uses one thread for few rows, where the estimator would wake several for any number."""
     inner = core(model)
     is_known = type(inner).__module__.startswith("sklearn.") and type_name(inner) in WAKES_THREADS

@@ -72,10 +72,10 @@ def forest_of(
 
     `n_classes` is 0 where leaves hold a prediction; else they give each class's share of the leaf's rows.
     """
-    read = _NodeReader(n_classes)
-    nodes, root = flatten_trees(zip([tree.rootNode() for tree in trees], weights, strict=True), read)
+    reader = _NodeReader(n_classes)
+    nodes, root = flatten_trees(zip([tree.rootNode() for tree in trees], weights, strict=True), reader)
     outputs, base = np.full(len(root), -1 if n_classes else 0), np.zeros(max(1, n_classes))
     forest = assemble(
-        nodes, tree_root=root, tree_output=outputs, base=base, n_columns=n_columns, sets=read.sets
+        nodes, tree_root=root, tree_output=outputs, base=base, n_columns=n_columns, sets=reader.sets
     )
-    return forest, read.sizes
+    return forest, reader.sizes

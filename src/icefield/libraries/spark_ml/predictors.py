@@ -64,7 +64,7 @@ class TreePredictor(Predictor):
         """The slots that splits look at."""
         return set(self.forest.condition_column.tolist())
 
-    def encoded(self, matrix: Float) -> Float:
+    def encode(self, matrix: Float) -> Float:
         """The vector as trees compare it: what is no category of its column counts as missing."""
         if not self.sizes:
             return matrix
@@ -77,7 +77,7 @@ class TreePredictor(Predictor):
         return out
 
     def predict(self, matrix: Float, scale: str) -> Float:
-        rows, link = self.encoded(matrix), self.link if scale == "response" else self.raw_link
+        rows, link = self.encode(matrix), self.link if scale == "response" else self.raw_link
         step = max(1, AT_ONCE // max(1, len(self.forest.tree_root)))
         parts = [raw_by_levels(self.forest, rows[i : i + step]) for i in range(0, len(rows), step)]
         raw = np.concatenate(parts) if parts else np.empty((0, self.forest.n_outputs))

@@ -375,7 +375,7 @@ def slots_of(steps: Sequence[Step], column: str) -> Sources:
 
 def rows_columns(steps: Sequence[Step], column: str) -> tuple[str, ...]:
     """The columns of the rows that steps read to compute a column, in the order of the slots they decide."""
-    made = {name for step in steps for name in step.outputs}
-    read = (name for step in steps for name in step.inputs if name not in made)
+    computed = {name for step in steps for name in step.outputs}
+    inputs = (name for step in steps for name in step.inputs if name not in computed)
     slots = (name for slot in slots_of(steps, column) for name in sorted(slot))
-    return tuple(dict.fromkeys([*slots, *read]))
+    return tuple(dict.fromkeys([*slots, *inputs]))

@@ -147,10 +147,10 @@ class SparkMLTransforms:
         if self.vector is not None:
             return self.slots or None
         stages = stages_of(self.native) if self.known else []
-        made = {name for stage in stages for name in outputs_of(stage)}
+        computed = {name for stage in stages for name in outputs_of(stage)}
         inputs = [name for stage in stages if not _is_label(stage, stages) for name in inputs_of(stage)]
-        columns = [name for name in inputs if name not in made]
-        return tuple(dict.fromkeys(columns)) if made and columns else None
+        columns = [name for name in inputs if name not in computed]
+        return tuple(dict.fromkeys(columns)) if computed and columns else None
 
     @cached_property
     def known(self) -> bool:
@@ -199,7 +199,7 @@ class SparkMLTransforms:
                 into, functions.array(number.cast("double")) if is_number else as_array(column)
             )
         except Exception as error:
-            raise self._failed("a frame of Spark's", error) from error
+            raise self._transform_error("a frame of Spark's", error) from error
 
     def predict(self, table: Table, scale: str) -> Float:
         session = library_named("pyspark.sql").SparkSession.getActiveSession()
@@ -207,11 +207,11 @@ class SparkMLTransforms:
             raise ModelError.about(
                 "model", "needs the Spark session it was fitted in, and there is none", self.name
             )
-        answered = self.answered(session.createDataFrame(_numbered(table)), ANSWER).select(PLACE, ANSWER)
+        answered = self.answered(session.createDataFrame(_row_table(table)), ANSWER).select(PLACE, ANSWER)
         try:
             rows = answered.toArrow()
         except Exception as error:
-            raise self._failed(f"{table.n_rows} rows", error) from error
+            raise self._transform_error(f"{table.n_rows} rows", error) from error
         if rows.num_rows != table.n_rows:
             raise ModelError.about(
                 "model", f"dropped {table.n_rows - rows.num_rows} of {table.n_rows} rows", self.name,
@@ -220,12 +220,12 @@ class SparkMLTransforms:
         answers = rows[ANSWER].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return np.asarray(answers.reshape(table.n_rows, -1)[np.argsort(rows[PLACE].to_numpy())], np.float64)
 
-    def _failed(self, what: str, error: Exception) -> ModelError:
+    def _transform_error(self, what: str, error: Exception) -> ModelError:
         problem = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         return ModelError.about("model", f"could not transform {what} in Spark ({problem[:200]})", self.name)
 
 
-def _numbered(table: Table) -> Any:
+def _row_table(table: Table) -> Any:
     """Rows as an Arrow table with a column of their row numbers, and categories as plain values."""
     arrow, rows = library_named("pyarrow"), table.to("pyarrow").native
     plain = [
@@ -271,9 +271,9 @@ def _steps(stages: list[Any], vector: str, vectors: Mapping[str, tuple[str, ...]
     steps: tuple[Step, ...] = ()
     needed = {vector}
     for stage in reversed(stages[:-1]):
-        if made := needed & set(outputs_of(stage)):
+        if outputs := needed & set(outputs_of(stage)):
             steps = (step_of(stage), *steps)
-            needed = (needed - made) | set(steps[0].inputs)
+            needed = (needed - outputs) | set(steps[0].inputs)
     return steps if steps or not names else (assembler_step(tuple(names), vector, keep=True),)
 
 

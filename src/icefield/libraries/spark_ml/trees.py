@@ -27,7 +27,7 @@ class Encoded:
         matrix = self.model.matrix(table)
         if self.inner is None:
             predictor = self.model.predictor
-            return predictor.encoded(matrix) if isinstance(predictor, TreePredictor) else matrix
+            return predictor.encode(matrix) if isinstance(predictor, TreePredictor) else matrix
         return self.inner(table_of(matrix))
 
 

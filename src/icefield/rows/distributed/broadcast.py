@@ -63,7 +63,7 @@ class Pass:
     accumulators : those that know nothing yet, pickled
     reader : how rows become blocks
     columns : all of the stream's columns
-    wanted : the schema of those that are read in this pass
+    schema : of the columns that are read in this pass
     levels : by column of a category type, its levels over all rows
     starts : the number of each partition's first row; None where a partition finds one for itself
     block_rows, label : of the stream
@@ -72,7 +72,7 @@ class Pass:
     accumulators: bytes
     reader: BlockReader
     columns: tuple[str, ...]
-    wanted: Any
+    schema: Any
     levels: dict[str, list[Any]]
     starts: tuple[int, ...] | None
     block_rows: int

@@ -58,7 +58,7 @@ class DaskOrigin(Backend):
         number, n_parts = 0, 1
         while True:
             numbers = range(number, min(number + n_parts, self._frame.npartitions))
-            heads = self._computed(
+            heads = self._compute(
                 [self._frame.partitions[n].head(rows, compute=False, npartitions=1) for n in numbers],
                 [range(n, n + 1) for n in numbers],
             )
@@ -85,7 +85,7 @@ class DaskOrigin(Backend):
         per_task = min(FAN_IN, max(1, len(parts) // (8 * slots)))  # of which a task sees some columns at once
         ranges = [range(n, min(n + per_task, len(parts))) for n in range(0, len(parts), per_task)]
         tasks = [delayed(_count_parts, pure=False)([parts[n] for n in part], unknown) for part in ranges]
-        counts = [count for group in self._computed(tasks, ranges) for count in group]
+        counts = [count for group in self._compute(tasks, ranges) for count in group]
         levels = {name: self._frame[name].cat.categories.tolist() for name in coded if name not in unknown}
         levels |= {name: list(dict.fromkeys(v for _, part in counts for v in part[name])) for name in unknown}
         sizes = tuple(rows for rows, _ in counts)
@@ -95,7 +95,7 @@ class DaskOrigin(Backend):
     def where(self, number: int) -> str:
         return f"{_partition_names(self._tasks[number])} of {self.label}"
 
-    def _computed(self, tasks: list[Any], numbers: Sequence[range]) -> list[Any]:
+    def _compute(self, tasks: list[Any], numbers: Sequence[range]) -> list[Any]:
         """The results of small tasks, each of these partitions."""
         client = _client()
         if client is None:

@@ -73,7 +73,7 @@ class Heartbeat:
 
     def __init__(self, sign: Call, name: str, patience: float = PATIENCE) -> None:
         self._sign, self._name, self._patience = sign, name, patience
-        self._last, self._over, self._said = time.monotonic(), threading.Event(), ""
+        self._last, self._over, self._problem = time.monotonic(), threading.Event(), ""
 
     def __enter__(self) -> Heartbeat:
         threading.Thread(target=self._ask, daemon=True, name="icefield heartbeat").start()
@@ -88,15 +88,15 @@ class Heartbeat:
                 if self._sign():
                     self._last = time.monotonic()
                 else:
-                    self._said = "no worker is left"
+                    self._problem = "no worker is left"
             except Exception as error:
-                self._said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+                self._problem = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             self._over.wait(1.0)
 
     def check(self) -> None:
         """An error once there was no sign of life for too long."""
         silent = time.monotonic() - self._last
         if silent > self._patience:
-            why = f" ({self._said})" if self._said else ""
+            why = f" ({self._problem})" if self._problem else ""
             raise ClusterError.saying(f"{self._name} gave no sign of life for {silent:.0f} seconds{why}: nothing of this pass was counted.",
                                       "see whether the cluster runs, and ask again")  # fmt: skip

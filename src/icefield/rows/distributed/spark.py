@@ -181,8 +181,8 @@ class SparkOrigin(Backend):
                 if tasks:
                     show(progress, done, tasks)
 
-        said = f"icefield: {progress.title or 'looking at the data'}"
-        return self._call(lambda: self.run(frame, job, said), look, lambda: self.cancel(job))
+        description = f"icefield: {progress.title or 'looking at the data'}"
+        return self._call(lambda: self.run(frame, job, description), look, lambda: self.cancel(job))
 
     def _call(
         self,
@@ -216,8 +216,8 @@ class SparkOrigin(Backend):
         """What was sent is no longer needed."""
 
     @abstractmethod
-    def run(self, frame: Any, job: str, said: str) -> Any:
-        """A frame's rows; called in a thread of its own. Spark's pages show `said` for the job."""
+    def run(self, frame: Any, job: str, description: str) -> Any:
+        """A frame's rows; called in a thread of its own. Spark's pages show `description` for the job."""
 
     @abstractmethod
     def done(self, job: str) -> tuple[int, int]:
@@ -254,8 +254,8 @@ class ClassicOrigin(SparkOrigin):
     def forget(self, sent: Any) -> None:
         sent.broadcast.unpersist()
 
-    def run(self, frame: Any, job: str, said: str) -> Any:
-        self._context.setJobGroup(job, said, interruptOnCancel=True)
+    def run(self, frame: Any, job: str, description: str) -> Any:
+        self._context.setJobGroup(job, description, interruptOnCancel=True)
         return frame.toArrow()
 
     def done(self, job: str) -> tuple[int, int]:
@@ -295,7 +295,7 @@ class ConnectOrigin(SparkOrigin):
     def forget(self, sent: Any) -> None:
         """Artifacts stay until the session ends: Spark has no call that removes one."""
 
-    def run(self, frame: Any, job: str, said: str) -> Any:
+    def run(self, frame: Any, job: str, description: str) -> Any:
         def on_progress(stages: Any, inflight_tasks: int, operation_id: Any, done: bool) -> None:
             reported = list(stages or ())
             done_now, tasks = sum(s.num_completed_tasks for s in reported), sum(s.num_tasks for s in reported)

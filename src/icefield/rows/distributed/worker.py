@@ -107,7 +107,7 @@ class _PartitionOrigin(Origin):
 
 class _PartStream(Stream):
     def __init__(self, plan: Pass, label: str) -> None:
-        super().__init__(_PartitionOrigin(label, plan.wanted), plan.wanted.names, plan.memory)
+        super().__init__(_PartitionOrigin(label, plan.schema), plan.schema.names, plan.memory)
         self.columns, self.block_rows = plan.columns, plan.block_rows
         self.__dict__["levels"] = plan.levels
 
@@ -129,12 +129,12 @@ def run_partition(model: Handle, task: Handle, number: int, batches: Iterable[An
         where_from = f"partition {number} of {plan.label}"
         stream = _PartStream(plan, where_from)
         accumulators = _Receiver(plan.accumulators, worker_model).load()
-        checked_batches = _check_batches(batches, plan.wanted)
+        checked_batches = _check_batches(batches, plan.schema)
         first = next(checked_batches, None)
         if first is None:
             return Outcome({number: 0}, None, changes)
         start = _fingerprint(first) if plan.starts is None else _start(plan.starts, number)
-        levels = {name: listed for name, listed in plan.levels.items() if name in plan.wanted.names}
+        levels = {name: listed for name, listed in plan.levels.items() if name in plan.schema.names}
         n_rows, frames = 0, any(accumulator.needs_frames for accumulator in accumulators)
         with (
             ThreadCrew(1) as crew,
