@@ -106,7 +106,7 @@ def effects_text(effects: Mapping[Any, Effect]) -> str:
 
 
 def effects_html(effects: Mapping[Any, Effect]) -> str:
-    """The same as a table with sparklines, for notebooks."""
+    """Several effects as an HTML table with sparklines, for notebooks."""
     if not effects:
         return f"<p>{effects_text(effects)}</p>"
     listed = list(effects.values())[:LISTED]

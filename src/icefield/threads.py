@@ -219,7 +219,7 @@ class ThreadCrew:
             yield pending.popleft().result()
 
     def each(self, work: Callable[[Item], object], tasks: Iterable[Item]) -> None:
-        """The same where nothing is given back."""
+        """Do the work for each of the tasks, on the threads, as `map` does; results are dropped."""
         deque(self.map(work, tasks), maxlen=0)
 
     def share(
@@ -228,7 +228,7 @@ class ThreadCrew:
         tasks: Iterable[Item],
         meanwhile: Callable[[], object] | None = None,
     ) -> Iterator[Result]:
-        """The same for a few short tasks, of which this thread does its share once it has done `meanwhile`.
+        """Like `map` for a few short tasks, of which this thread does its share once it has done `meanwhile`.
 
         A thread that has just started may wait milliseconds for a processor, and this one has one. But Ctrl-C waits
         until the task is done that this thread is at.
@@ -301,7 +301,7 @@ class PerThread(Generic[Resource]):
 
     @contextmanager
     def borrowed(self) -> Iterator[Resource]:
-        """One of them, for as long as the block lasts; lost with the work if that fails."""
+        """A free resource for the block, or a new one; dropped where the block fails."""
         try:
             resource = self._free.pop()
         except IndexError:
@@ -365,7 +365,7 @@ class Cancellation:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """What this thread begins inside the block is cancelled with it."""
+        """Let `cancel` stop the thread crews that this thread starts inside the block."""
         before = getattr(_thread, "cancellation", None)
         _thread.cancellation = self
         try:

@@ -73,7 +73,7 @@ def old_word(old: str, new: str) -> None:
 
 
 def renamed(old: str, new: str) -> Callable[[Function], Function]:
-    """For a function with a keyword `new` that was called `old`: it takes the old word too, with a warning."""
+    """A decorator for a function whose keyword `old` is `new` now: it takes the old word too, with a warning."""
 
     def decorate(function: Function) -> Function:
         @wraps(function)
@@ -177,7 +177,7 @@ def weights(given: Any, table: Table) -> NDArray[np.float64] | None:
 
 
 def usable_weights(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same weights, none of which is missing, infinite or below zero."""
+    """The weights as they are; an error where one is missing, infinite or below zero."""
     if not np.isfinite(values).all():
         raise InputError.about("weights", "must be finite", float(values[~np.isfinite(values)][0]))
     if (values < 0).any():

@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def _page(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
-    """Where a report goes: no picture and no PDF, which is said before anything is loaded."""
+    """The path of a report; an error for a picture or a PDF, before anything is loaded."""
     if path is None or Path(path).suffix.lower() in (".html", ".htm", ""):
         return path
     raise click.BadParameter(

@@ -21,7 +21,7 @@ DATA_FORMATS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".ipc")
 
 @dataclass(frozen=True, eq=False)
 class DataFile:
-    """What a file holds; rows are named by their line where every row of a text is one."""
+    """The contents of a data file; rows are named by their line where every row of a text is one."""
 
     frame: Any  # its columns
     as_text: bool = False  # whether every cell is text, as the format knows no types

@@ -319,7 +319,7 @@ def _raised_by_model(error: BaseException) -> bool:
 
 
 def _text_among_numbers(model: Any, table: Table) -> str:
-    """Where a column that is mostly numbers holds text: the likely reason why a model refused rows."""
+    """A sentence that names the first text in a column of mostly numbers, the likely reason for a refusal; else empty."""
     for name in _columns_of(model, table.names):
         if name not in table.names:
             continue
@@ -337,7 +337,7 @@ def _text_among_numbers(model: Any, table: Table) -> str:
 
 
 def _columns_of(model: Any, names: Sequence[Any]) -> list[Any]:
-    """These columns in the model's order; those that are missing by the model's name."""
+    """The model's columns in its order, by their names in the data; missing ones by the model's name."""
     adapter = _adapter(model)
     if adapter is None or adapter.columns is None or not _by_name(adapter, names):
         return list(names)

@@ -211,7 +211,7 @@ class Encoder:
         return rule.numbers(native, table.library, table.names) if native.dtype.kind in "fiub" else None
 
     def column(self, table: Table, number: int) -> NDArray[Any]:
-        """One column of the matrix, of float64 or float32: as it lies where its rule changes nothing."""
+        """One column of the matrix, of float64 or float32: the table's own values, uncopied, where its rule changes nothing."""
         rule, column = self.rules[number], table.column(self.names[number])
         as_it_is = isinstance(rule, Numbers) and column.kind == "float" and rule.changes_nothing(column.dtype)
         return column.values if as_it_is else rule(column, table.library)

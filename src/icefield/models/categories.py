@@ -10,7 +10,7 @@ from icefield.libraries.registry import library_of
 
 
 def trained_levels(model: Any, rows: Table, texts: Sequence[Any]) -> Mapping[Any, Sequence[Any]]:
-    """Of columns of text, those that a booster takes as a category type, with the levels it knows.
+    """The text columns that a booster takes as a category type, with the levels it knows, by name.
 
     Parameters
     ----------

@@ -152,7 +152,7 @@ def _model_identity(model: Model, stream: Stream) -> Any:
 
 
 def _array_digest(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
-    """Of everything in a checkpoint, so that what is read is what was written."""
+    """A digest of everything in a checkpoint, which shows whether the file was damaged."""
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for key in sorted(arrays):
         array = np.ascontiguousarray(arrays[key])

@@ -25,7 +25,7 @@ MERGED_POINTS = 4  # times as many values a summary keeps once summaries of othe
 
 
 class ColumnSketch:
-    """One column, block by block.
+    """A summary of one column's values, built block by block.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class ColumnSketch:
             self._cells = None
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
-        """Take in what another survey of this column learned of other rows."""
+        """Add the state of another sketch of this column, of other rows."""
         other = ColumnSketch(self.kind, self.sketch.points, self.n_cells, self._distinct)
         other.restore(state)
         other._cells_to_sketch()

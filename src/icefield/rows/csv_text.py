@@ -23,7 +23,7 @@ class NotUtf8(ValueError):
 
 
 def separator_of(head: bytes, default: str = ",") -> str:
-    """What stands between the cells of a file that begins like this: the usual, unless only another one makes columns.
+    """The separator of a CSV file, from its first bytes: `default`, unless only another one splits the header into columns.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def _texts(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 def problem_of(lines: Iterable[bytes], separator: str) -> tuple[str, str] | None:
-    """What is wrong with a CSV file, and what to do; None where no known problem is found.
+    """The first problem of a CSV file and a hint, in words; None where no known problem is found.
 
     Examples
     --------

@@ -40,7 +40,7 @@ COUNTED = ("ParquetFileFormat", "IpcFileFormat", "FeatherFileFormat", "NoneType"
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """One file: where it is, how it is read, what it holds, and what it looked like at first."""
+    """One file of a table: its place, its fragment and schema, its number of rows, and its size and time when opened."""
 
     where: str
     fragment: Any
@@ -364,7 +364,7 @@ def _fail(store: Store, path: str | None, where: str, error: Exception) -> NoRet
 
 
 def _unreadable(path: str | None, where: str, error: Exception) -> InputError:
-    """What is wrong with a file, with its line where it is a text."""
+    """The error for a file that cannot be read, with the line where it is a text."""
     fault = None if path is None or isinstance(error, OSError) else _csv_problem(path)
     return unreadable(where, error) if fault is None else InputError.about("X", fault[0], where, fault[1])
 
@@ -383,7 +383,7 @@ def _ends_within_quotes(path: str) -> bool:
 
 
 def _csv_problem(path: str) -> tuple[str, str] | None:
-    """What is wrong with a CSV file of this machine; None for others."""
+    """The problem of a CSV file of this machine and a hint; None for other files and formats."""
     if FORMATS.get(Path(path).suffix.lower()) not in USUAL or not os.path.isfile(path):
         return None
     with open(path, "rb") as file:

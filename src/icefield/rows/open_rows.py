@@ -79,7 +79,7 @@ def open_rows(
 
 
 def _source_of(X: Any, storage_options: Mapping[str, Any] | None) -> Origin | None:
-    """Where rows are streamed from; None for data in memory, of which most is told by its library alone."""
+    """The source that rows are streamed from; None for data in memory, most of which its library alone identifies."""
     if storage_options is None and type(X).__module__.split(".")[0] in ("numpy", "pandas", "scipy"):
         return None
     from icefield.rows.sources import source_of
@@ -104,7 +104,7 @@ def _open_stream(
     checkpoint: str | Path | None,
 ) -> OpenedRows:
     """A stream, or a distributed frame; `y`, `weights` and `by` are names of columns. The model is read on the first rows."""
-    from icefield.rows.categorised import with_categories_of
+    from icefield.rows.category_source import with_categories_of
     from icefield.rows.source import NamedColumns, first_rows
 
     if beside.cluster is not None:

@@ -34,7 +34,7 @@ class Bracket:
 
 
 def brackets_of(sketch: RankSummary, probabilities: Float) -> list[Bracket]:
-    """Where the quantiles of a column lie, as brackets that do not overlap."""
+    """Brackets that hold the quantiles of a column at these probabilities and do not overlap."""
     cumulative, total = np.cumsum(sketch.weights), float(sketch.weights.sum())
     error = sketch.rank_error * total * (1.0 + 1e-9)
     spans: list[tuple[int, int]] = []

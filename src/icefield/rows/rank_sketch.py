@@ -63,7 +63,7 @@ class RankSketch:
         self._carry(0, self._thin(ordered, masses))
 
     def _extend_range(self, low: Any, high: Any) -> None:
-        """Take in the least and the largest of some values."""
+        """Extend the range of values seen by a least and a largest one."""
         if self._ends is not None:
             low, high = min(low, self._ends[0]), max(high, self._ends[1])
         self._ends = low, high
@@ -86,7 +86,7 @@ class RankSketch:
             self._summaries = {0: self._thin(*reduce(merge_summaries, self._summaries.values()))}
 
     def merge(self, other: RankSketch) -> None:
-        """Take in what another sketch saw."""
+        """Add another sketch of other values."""
         self.error, self.weight = self.error + other.error, self.weight + other.weight
         if other._ends is not None:
             self._extend_range(*other._ends)

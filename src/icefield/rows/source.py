@@ -37,13 +37,13 @@ class NamedColumns:
     by: str | None = None
 
     def with_those_of(self, model: Model) -> list[str]:
-        """These columns and a model's, each once: all that are ever read."""
+        """Names of these columns and of the model's, each once: all columns that are ever read."""
         named = (name for name in vars(self).values() if name is not None)
         return list(dict.fromkeys([*model.columns, *named]))
 
 
 class Origin(ABC):
-    """Where rows are.
+    """Rows outside of this process's memory: their schema, their first rows, and how to work on all of them.
 
     Attributes
     ----------

@@ -101,14 +101,14 @@ class Store:
         return self.secrets.masked(whole) if self.is_remote else path
 
     def answer(self, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
-        """What a call to the store gives; of one elsewhere, an error that names `where` when that takes too long or fails."""
+        """The result of a call to the store; of a remote one, an error that names `where` if it takes too long or fails."""
         if not self.is_remote:
             return function(*arguments)
         with reaching(where, self.secrets):
             return in_time(ANSWER_SECONDS, where, function, *arguments)
 
     def within(self, where: str, batches: Iterator[_T]) -> Iterator[_T]:
-        """The same batches, each in time."""
+        """The same batches; an error where one takes longer than the store's `patience`."""
         if self.patience is None:
             yield from batches
             return
@@ -347,7 +347,7 @@ def _by_fsspec(texts: Sequence[str], scheme: str, options: dict[str, Any], secre
 
 @contextmanager
 def reaching(where: str, secrets: Secrets) -> Iterator[None]:
-    """Have whatever a store's library raises become an error without credentials."""
+    """Turn errors that a store's library raises inside into an `InputError` without credentials."""
     try:
         yield
     except IcefieldError:

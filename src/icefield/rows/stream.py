@@ -141,7 +141,7 @@ class Stream:
         return batch
 
     def _ahead(self, blocks: Generator[ArrowRows]) -> Generator[ArrowRows]:
-        """The same blocks, each decoded while those before it are worked on."""
+        """The same blocks, decoded in a thread of their own while those before are worked on."""
         with closing(blocks), Workers(1) as workers, workers:
             tasks: list[Task[ArrowRows | None]] = [workers.submit(next, blocks, None) for _ in range(AHEAD)]
             while (block := tasks.pop(0).result()) is not None:

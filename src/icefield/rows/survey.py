@@ -27,7 +27,7 @@ CELL_BYTES = 24
 
 
 class Survey(Accumulator):
-    """What one pass learns of all rows.
+    """The accumulator of the first pass: a sketch of each column, the number of rows, and a seeded sample.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class Survey(Accumulator):
             column.condense()
 
     def merge(self, state: State) -> None:
-        """Take in what another survey learned of rows that come after these."""
+        """Add the state of another survey, of rows that come after these."""
         rows, largest, smallest, whole = (float(v) for v in state["numbers"])
         self.n_rows, self.largest_weight = self.n_rows + int(rows), max(self.largest_weight, largest)
         self._smallest_weight = min(self._smallest_weight, smallest)

@@ -38,7 +38,7 @@ class ZeroWeightsError(InputError, ZeroDivisionError):
 
 
 def check_estimator(estimator: Any) -> None:
-    """Only fitted regressors and classifiers with one target per class list have a partial dependence."""
+    """Raise unless an estimator is a fitted regressor, or a fitted classifier with a single list of classes."""
     check_is_fitted(estimator)
     if not (is_classifier(estimator) or is_regressor(estimator)):
         raise ValueError(

@@ -82,7 +82,7 @@ def _is_plain(model: Any) -> bool:
 
 
 def _notes(model: Any, loss: str, response: str) -> tuple[str, ...]:
-    """Where the response is not what ``predict()`` of this object returns, or not what the loss may suggest."""
+    """Notes for the user where the response is not what ``predict()`` returns, or not what the loss may suggest."""
     if not loss:
         returned = "probabilities" if response == "Probability" else "raw scores"
         return (f"the response of a CatBoost model whose loss is not known is its {returned}",)

@@ -244,7 +244,7 @@ class _UnusedCategory:
 
 
 def _hashes(model: Any, table: Table, categorical: list[int], split: list[int]) -> dict[int, dict[Any, int]]:
-    """For each asked column, its levels in this table with CatBoost's own hashes of them."""
+    """For each column that one-hot splits use, its levels in this table with CatBoost's own hashes of them."""
     from catboost import Pool
 
     positions = [np.unique(table.column(table.names[i]).codes, return_index=True)[1] for i in split]

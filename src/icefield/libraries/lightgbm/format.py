@@ -103,7 +103,7 @@ def model_text(booster: Any) -> ModelText:
 
 
 def header_of(booster: Any) -> Mapping[str, str]:
-    """What the header of a booster's text says; one iteration's trees are the least that can be written."""
+    """The header fields of a booster's text, by name; the text is written with one iteration's trees, the least possible."""
     return parse(booster.model_to_string(num_iteration=1)).header
 
 
@@ -114,7 +114,7 @@ def categorical_positions(booster: Any) -> list[int]:
 
 
 def parameter(text: str, name: str) -> str:
-    """What a model's text says of a parameter it was fitted with; empty where it does not say."""
+    """The value of a training parameter in a model's text; empty where the text has none."""
     match = re.search(rf"^\[{name}: (.*)\]$", text, re.MULTILINE)
     return "" if match is None else match.group(1).strip()
 

@@ -115,7 +115,7 @@ def _check_predict_parameters(model: Any) -> None:
 
 
 def _check_header(text: ModelText) -> None:
-    """Only the format that is known is read."""
+    """Raise `CannotRead` where a text's header is not of the format known here."""
     if text.first_line != "tree":
         raise CannotRead(f"the LightGBM model text starts with {text.first_line!r}, not with 'tree'")
     unknown = set(text.header) - HEADER_KEYS - {""}

@@ -57,7 +57,7 @@ def _one_hot(step: Any, width: int) -> Sources:
 
 
 def _evenly(step: Any, width: int) -> Sources:
-    """As many outputs for each input, side by side."""
+    """The sources of a transformer that gives the same number of outputs for each input, side by side."""
     outputs = len(step.get_feature_names_out())
     if outputs % width:
         raise UnknownTransformer(f"{type_name(step)} gives its {width} columns unequal numbers of outputs")
@@ -83,7 +83,7 @@ def _indicator(step: Any, width: int = 0) -> Sources:
 
 
 def _function(step: Any, width: int) -> Sources:
-    """Only no function at all, or a numpy ufunc of one argument, is known to look at single numbers."""
+    """The sources of a FunctionTransformer: one to one for no function or a numpy ufunc of one argument, else unknown."""
     known = step.func is None or (isinstance(step.func, np.ufunc) and step.func.nin == 1)
     if not known or step.kw_args:
         raise UnknownTransformer("the function of a FunctionTransformer may look across rows")

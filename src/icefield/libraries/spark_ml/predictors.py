@@ -141,7 +141,7 @@ def _trees(model: Any, *, kind: str, boosted: bool = False, single: bool = False
 def _regression(
     model: Any, name: str = "identity", unlink: Callable[[Float], Float] | None = None
 ) -> Predictor:
-    """One output, behind a link of this name."""
+    """A linear regression model of Spark ML, behind the link of this name or the inverse link `unlink`."""
     coefficients = np.asarray(model.coefficients.toArray(), np.float64)[:, None]
     return Linear(
         "regressor", len(coefficients), 0, "raw score", coefficients, np.array([float(model.intercept)]),

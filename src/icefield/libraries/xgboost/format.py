@@ -58,7 +58,7 @@ class Learner:
 
     @property
     def tree_weights(self) -> Sequence[float] | None:
-        """What each tree is multiplied by where some were dropped in training; None where none were.
+        """The factor of each tree where some were dropped in training (dart); None where none were.
 
         From XGBoost 3.4 on there is no booster of its own for that.
         """

@@ -120,7 +120,7 @@ class Outcome:
         return Outcome.from_bytes, (self.to_bytes(),)
 
     def to_bytes(self) -> bytes:
-        """As bytes: the length of a JSON document, the document, and the arrays it lists, one after another."""
+        """The outcome as bytes: the length of a JSON document, the document, and the arrays it lists, one after another."""
         arrays: list[NDArray[Any]] = []
 
         def describe(array: NDArray[Any]) -> list[Any]:

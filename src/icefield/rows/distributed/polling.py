@@ -39,7 +39,7 @@ def wait_for(work: Callable[[], Found], *, look: Call, cancel: Call) -> Found:
 def wait_while_alive(
     work: Callable[[], Found], sign: Call, name: str, look: Call, cancel: Call = lambda: None
 ) -> Found:
-    """The same while a cluster of this name gives signs of life."""
+    """`wait_for` a result while the cluster of this name is alive; a `ClusterError` once it gives no sign of life."""
     with Heartbeat(sign, name) as heartbeat:
 
         def check_and_look() -> None:

@@ -219,7 +219,7 @@ def _packed_levels(rows: int, levels: dict[str, list[Any]]) -> bytes:
 
 
 def _levels_of(content: bytes) -> tuple[int, dict[str, list[Any]]]:
-    """What `_packed_levels` gave."""
+    """The number of rows and the levels by column, from the bytes of `_packed_levels`."""
     table = library_named("pyarrow.ipc").open_stream(content).read_all()
     return int(table.schema.metadata[b"rows"]), {name: table[name].to_pylist()[0] for name in table.column_names}  # fmt: skip
 

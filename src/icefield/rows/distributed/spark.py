@@ -166,7 +166,7 @@ class SparkOrigin(Backend):
         fields = [types.StructField(n, types.DoubleType() if n in floats else kinds[n]) for n in names]
         beside = [(PART, types.LongType()), (PLACE, types.LongType()), (OWN, types.BinaryType())]
         request = types.StructType([*fields, *(types.StructField(*pair) for pair in beside)])
-        asking, answering = (partial(_request, work, form, outputs), partial(_answer, work, outputs))
+        asking, answering = partial(_request, work, form, outputs), partial(_answer, work, outputs)
         answered = spark.native.answered(rows.mapInArrow(asking, request), ANSWER)
         return answered.select(PART, PLACE, OWN, ANSWER).mapInArrow(answering, FORM)
 
@@ -208,12 +208,12 @@ class SparkOrigin(Backend):
         return False
 
     @abstractmethod
-    def send(self, parcel: Broadcast) -> Handle:
+    def send(self, broadcast: Broadcast) -> Handle:
         """A broadcast object sent to the executors."""
 
     @abstractmethod
     def forget(self, sent: Any) -> None:
-        """What was sent is no longer needed."""
+        """Release a broadcast object that is no longer needed."""
 
     @abstractmethod
     def run(self, frame: Any, job: str, description: str) -> Any:
@@ -248,8 +248,8 @@ class ClassicOrigin(SparkOrigin):
         plan = self._select(self._names)._jdf.queryExecution().withCachedData().toString()  # noqa: SLF001
         return "InMemoryRelation" not in plan and COSTLY.search(plan) is not None
 
-    def send(self, parcel: Broadcast) -> Handle:
-        return _SparkBroadcast(parcel.name, self._context.broadcast(parcel.content))
+    def send(self, broadcast: Broadcast) -> Handle:
+        return _SparkBroadcast(broadcast.name, self._context.broadcast(broadcast.content))
 
     def forget(self, sent: Any) -> None:
         sent.broadcast.unpersist()
@@ -284,13 +284,13 @@ class ConnectOrigin(SparkOrigin):
         super().__init__(frame)
         self._stages: dict[str, tuple[int, int]] = {}
 
-    def send(self, parcel: Broadcast) -> Handle:
-        name = f"icefield-{parcel.name}"
+    def send(self, broadcast: Broadcast) -> Handle:
+        name = f"icefield-{broadcast.name}"
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
-            path.write_bytes(parcel.content)
+            path.write_bytes(broadcast.content)
             self._spark.addArtifact(str(path), file=True)
-        return _Artifact(parcel.name, name)
+        return _Artifact(broadcast.name, name)
 
     def forget(self, sent: Any) -> None:
         """Artifacts stay until the session ends: Spark has no call that removes one."""

@@ -32,7 +32,7 @@ _answer: list[Callable[[Any], Float]] = []  # of the pass that this process runs
 
 
 class StandIn:
-    """What stands for the model on executors: whoever runs the pass says what becomes of the rows it is asked about."""
+    """A model's stand-in on executors: its rows go to the function that the running pass has set."""
 
     def __call__(self, rows: Any) -> Float:
         return _answer[-1](rows)
@@ -150,7 +150,7 @@ class Answers:
         self._waiting: deque[Float] = deque()
 
     def run(self, work: Callable[[Iterator[Any]], Outcome]) -> Outcome:
-        """What a pass finds with these answers."""
+        """The outcome of a pass that uses these answers in place of the model."""
         with _answering_with(self._next):
             outcome = work(self._partition_rows())
         if outcome.failure is None and (self._waiting or self._read()):
@@ -178,7 +178,7 @@ class Answers:
         return np.concatenate(parts) if parts else np.empty((0, self._outputs))
 
     def _read(self) -> bool:
-        """Take in the next rows that Spark has; whether there were any."""
+        """Read the next batch of Spark's answers; False where there is none."""
         batch = next(self._batches, None)
         if batch is None:
             return False

@@ -52,7 +52,7 @@ class WorkerModel:
 
     def __init__(self, content: bytes) -> None:
         parts = pickle.loads(content)
-        self.model, self._engine, self._background = (parts["model"], parts["engine"], parts["background"])
+        self.model, self._engine, self._background = parts["model"], parts["engine"], parts["background"]
         self.resources, self._probed, self._head = parts["resources"], parts["probed"], parts["head"]
         self.table = _PartitionOrigin("", self._head.schema).table(self._head)
 
