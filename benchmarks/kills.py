@@ -61,13 +61,13 @@ class Mortal:
     def _die_merging(self) -> None:
         from icefield.rows.distributed import worker
 
-        united = worker.united
+        united = worker.merge_on_worker
 
         def dying(*given: Any) -> Any:
             self._die()
             return united(*given)
 
-        worker.united = dying
+        worker.merge_on_worker = dying
 
     def _die(self) -> None:
         try:

@@ -106,8 +106,8 @@ def merging(n_outcomes: int) -> None:
                 levels[level].append(one)
                 if len(levels[level]) == FAN_IN:
                     begun = time.process_time()
-                    merged = worker.united(*ways, levels[level])
-                    sizes.append((level + 1, len(merged.packed())))
+                    merged = worker.merge_on_worker(*ways, levels[level])
+                    sizes.append((level + 1, len(merged.to_bytes())))
                     seconds += time.process_time() - begun
                     levels[level] = []
                     push(level + 1, merged)
@@ -115,9 +115,9 @@ def merging(n_outcomes: int) -> None:
             first = 0
             for number in range(n_outcomes):
                 part = whole.slice((number % DISTINCT) * ROWS, ROWS)
-                packed = worker.worked(*ways, number, part.to_batches()).packed()
+                packed = worker.run_partition(*ways, number, part.to_batches()).to_bytes()
                 first = max(first, len(packed))
-                push(0, Outcome.unpacked(packed))
+                push(0, Outcome.from_bytes(packed))
             found.update(first=first, sizes=sizes, seconds=seconds, peak=_held() - base)
             return [one for level in levels for one in level]
 

@@ -94,11 +94,11 @@ def housing() -> icefield.Explainer:
 
 def flights() -> icefield.Explainer:
     """Arrival delay of every flight out of New York in 2013, with the model of ``make demo``."""
-    from icefield.cli.demo import _fitted
+    from icefield.cli.demo import _fit_model
     from icefield.cli.demo import flights as read
 
     X, y = read()
-    model = _fitted(X[y.notna()], y[y.notna()], small=False)
+    model = _fit_model(X[y.notna()], y[y.notna()], small=False)
     return icefield.Explainer(
         model,
         X,

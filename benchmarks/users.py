@@ -180,7 +180,7 @@ def _prepared(case: Case, form: str) -> tuple[Any, Any, Callable[[Any], Any], Ca
 
         X, y = demo.flights()
         known = y.notna()
-        model = demo._fitted(X[known], y[known], small=False)
+        model = demo._fit_model(X[known], y[known], small=False)
         return (
             X,
             model,

@@ -50,7 +50,7 @@ def flights() -> icefield.Explainer:
 
     X, y = demo.flights(None)
     known = y.notna()
-    return demo._explainer(demo._fitted(X[known], y[known], False), X, y, by=None)  # noqa: SLF001
+    return demo._explainer(demo._fit_model(X[known], y[known], False), X, y, by=None)  # noqa: SLF001
 
 
 def take(page: Any, name: str, *steps: str) -> None:

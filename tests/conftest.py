@@ -96,7 +96,7 @@ def _children_are_forked(request: pytest.FixtureRequest, monkeypatch: pytest.Mon
     if "real_children" in request.fixturenames:
         return
     for home in ("icefield.libraries.native_files", "icefield.libraries.catboost.format"):
-        monkeypatch.setattr(f"{home}.in_child", FORKS.in_child)
+        monkeypatch.setattr(f"{home}.run_in_child", FORKS.run_in_child)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Children that try files, forked from a process that has imported the files' libraries.
 
-As `icefield.libraries.child_process.in_child`, whose child imports a library for a second or more of processor time; tests of
+As `icefield.libraries.child_process.run_in_child`, whose child imports a library for a second or more of processor time; tests of
 hundreds of models would spend it again and again. What a child does, its limits and how it ends are the same.
 """
 
@@ -29,10 +29,10 @@ class Forks:
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
 
-    def in_child(
+    def run_in_child(
         self, task: Callable[..., None], file: Path, *arguments: str
     ) -> subprocess.CompletedProcess[bytes] | None:
-        """As `child_process.in_child`."""
+        """As `child_process.run_in_child`."""
         if self._process is None:
             environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
             self._process = subprocess.Popen(

@@ -35,7 +35,7 @@ HELD_BY = {
     ],
     "The child process ends": ["libraries/test_child_process.py::test_a_child_ends_with_its_parent"],
     "Links, columns, counts": [
-        "libraries/test_soundness.py::test_links_that_are_no_tree",
+        "libraries/test_validation.py::test_links_that_are_no_tree",
         "libraries/test_damaged_models.py::test_damaged_lightgbm_trees",
         "libraries/test_damaged_models.py::test_damaged_xgboost_trees",
         "libraries/test_damaged_models.py::test_damaged_catboost_documents",

@@ -135,7 +135,7 @@ def test_observed_targets_of_several_columns():
 
 
 def test_listed_takes_any_sequence():
-    assert validate.listed("features", (f for f in "ab")) == ["a", "b"]
+    assert validate.sequence("features", (f for f in "ab")) == ["a", "b"]
 
 
 def test_old_words_still_work_and_name_the_new_one(complains):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from icefield.compare import Comparison, compare
 from icefield.data.grid import Grid
 from icefield.effect import Effect
-from icefield.effect.drawable import effects_made_into
+from icefield.effect.drawable import register_makers
 from icefield.errors import (
     BudgetError,
     ClusterError,
@@ -66,7 +66,7 @@ def _read(effect: Effect) -> Any:
     return read_effect(effect)
 
 
-effects_made_into(picture=_drawn, image=_image, reading=_read)
+register_makers(picture=_drawn, image=_image, reading=_read)
 
 __version__ = "0.2.0"
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefield import validate
 from icefield.effect import Effect, Spread, drawing
-from icefield.effect.tidy import models_frame, written_csv
+from icefield.effect.tidy import as_csv, models_frame
 from icefield.errors import InputError, InputTypeError, did_you_mean
 from icefield.typing import (
     AxisScale,
@@ -62,7 +62,7 @@ class Comparison(Mapping[Any, Any]):
         by: Any = None,
     ) -> Comparison:
         """`Explainer.partial_dependence` of every model, on the first model's grid unless one is given."""
-        return self._asked(
+        return self._answers(
             "partial_dependence", features, grid=grid, individual=individual, spread=spread, quantiles=quantiles,
             rows=rows, precision=precision, support=support, by=by,
         )  # fmt: skip
@@ -78,7 +78,7 @@ class Comparison(Mapping[Any, Any]):
         by: Any = None,
     ) -> Comparison:
         """`Explainer.ice` of every model, on the first model's grid unless one is given."""
-        return self._asked(
+        return self._answers(
             "ice",
             features,
             grid=grid,
@@ -99,9 +99,9 @@ class Comparison(Mapping[Any, Any]):
         by: Any = None,
     ) -> Comparison:
         """`Explainer.ale` of every model."""
-        return self._asked("ale", features, bins=bins, level_order=level_order, rows=rows, by=by)
+        return self._answers("ale", features, bins=bins, level_order=level_order, rows=rows, by=by)
 
-    def _asked(self, question: str, features: tuple[Any, ...], **options: Any) -> Comparison:
+    def _answers(self, question: str, features: tuple[Any, ...], **options: Any) -> Comparison:
         answers: dict[Any, Effect] = {}
         for name, explainer in self._explainers(question).items():
             answers[name] = getattr(explainer, question)(*features, **options)
@@ -166,7 +166,7 @@ class Comparison(Mapping[Any, Any]):
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """`to_frame` as CSV: written to `path`, or returned as text without one."""
-        return written_csv(self.to_frame(), path)
+        return as_csv(self.to_frame(), path)
 
     def report(
         self,
@@ -246,17 +246,17 @@ class Comparison(Mapping[Any, Any]):
                 "baseline", "names no member of the comparison", baseline, did_you_mean(name, effects)
             )
         base = effects[name]
-        found = {}
+        differences = {}
         for other, effect in effects.items():
             if other == name:
                 continue
             _check_same_grid(effects, name, other)
             label = f"difference in {effect.scale_label}"
-            found[other] = replace(
+            differences[other] = replace(
                 effect.averages_only(), average=effect.average - base.average, spread=Spread(), groups={},
                 predictions=replace(effect.predictions, scale_label=label, positive=False),
             )  # fmt: skip
-        return Comparison(found)
+        return Comparison(differences)
 
     def _effects(self, method: str) -> dict[Any, Effect]:
         if not self.of_effects:
@@ -325,9 +325,9 @@ def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Compar
     if X is not None:
         from icefield.explainer import Explainer
 
-        given = [name for name, member in members.items() if isinstance(member, (Effect, Explainer))]
-        if given:
-            raise InputTypeError.about("X", f"is for models, and {given[0]!r} has its own rows already", type(X).__name__,
+        explained = [name for name, member in members.items() if isinstance(member, (Effect, Explainer))]
+        if explained:
+            raise InputTypeError.about("X", f"is for models, and {explained[0]!r} has its own rows already", type(X).__name__,
                                     "leave X out, or pass the fitted models")  # fmt: skip
         members = {name: Explainer(model, X) for name, model in members.items()}
     effects = [isinstance(member, Effect) for member in members.values()]
@@ -348,26 +348,26 @@ def _comparable(effects: dict[Any, Effect]) -> dict[Any, Effect]:
     """Effects that may share axes: of the same features, in the same view, with the same number of outputs."""
     first_name, first = next(iter(effects.items()))
     for name, effect in effects.items():
-        for what, mine, other in (
+        for what, value, other in (
             ("features", effect.features, first.features),
             ("view", effect.view, first.view),
             ("number of outputs", len(effect.outputs), len(first.outputs)),
             ("scale", effect.scale, first.scale),
         ):
-            if mine != other:
-                raise InputError.about("members", f"must agree in their {what}: {first_name!r} has {other!r}, {name!r} has another", mine)  # fmt: skip
+            if value != other:
+                raise InputError.about("members", f"must agree in their {what}: {first_name!r} has {other!r}, {name!r} has another", value)  # fmt: skip
     return effects
 
 
 def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> None:
-    one, two = effects[name], effects[other]
-    same = all([str(v) for v in a] == [str(v) for v in b] for a, b in zip(one.grid, two.grid))
-    if one.average.shape != two.average.shape or not same:
+    first, second = effects[name], effects[other]
+    same = all([str(v) for v in a] == [str(v) for v in b] for a, b in zip(first.grid, second.grid))
+    if first.average.shape != second.average.shape or not same:
         from icefield.wording.names import name_text
 
-        given = "bins=edges" if one.kind == "ale" else "grid=values"
+        argument = "bins=edges" if first.kind == "ale" else "grid=values"
         raise InputError(
             f"{name_text(other)!r} and {name_text(name)!r} were computed at different grid points. Hint: "
-            f"compare(explainers).{'ale' if one.kind == 'ale' else 'partial_dependence'}(..., {given}) asks "
+            f"compare(explainers).{'ale' if first.kind == 'ale' else 'partial_dependence'}(..., {argument}) asks "
             "all at the same ones."
         )

@@ -2,7 +2,7 @@
 
 A message says which parameter is wrong, what was received, and what to write instead; an error has each of these
 as a field (`IcefieldError.parameter`, `.problem`, `.received`, `.hint`). Texts name what Python has: the table as
-X, parameters in backticks, settings as ``rows=9``; `cli/spelling.py` puts them into the words of a shell. All errors derive from `IcefieldError`, and each is also the built-in exception a caller would expect
+X, parameters in backticks, settings as ``rows=9``; `cli/shell_errors.py` puts them into the words of a shell. All errors derive from `IcefieldError`, and each is also the built-in exception a caller would expect
 (`ValueError`, `TypeError`), so existing ``except`` clauses keep working.
 """
 
@@ -34,18 +34,18 @@ class IcefieldError(Exception):
     @classmethod
     def about(cls, parameter: str, problem: str, received: Any = ..., hint: str | None = None) -> Self:
         """An error about a parameter: what is wrong, what was received, what to write."""
-        return cls(Complaint.of(parameter, problem, received, hint))
+        return cls(ErrorMessage.of(parameter, problem, received, hint))
 
     @classmethod
     def saying(cls, problem: str, hint: str | None = None) -> Self:
         """An error that is not about one parameter: whole sentences, and what to do instead."""
-        return cls(Complaint.of(None, problem, hint=hint))
+        return cls(ErrorMessage.of(None, problem, hint=hint))
 
     @property
-    def message(self) -> Complaint:
+    def message(self) -> ErrorMessage:
         """The text with its fields."""
         text = self.args[0] if self.args else ""
-        return text if isinstance(text, Complaint) else Complaint.read(str(text))
+        return text if isinstance(text, ErrorMessage) else ErrorMessage.read(str(text))
 
     @property
     def parameter(self) -> str | None:
@@ -111,8 +111,8 @@ class MissingDependencyError(IcefieldError, ImportError):
     """The request needs an optional library that is not installed."""
 
 
-class Complaint(str):
-    """The text of an error, with its fields. Made by `complaint` and `statement`."""
+class ErrorMessage(str):
+    """The text of an error, with its fields. Made by `error_message` and `statement`."""
 
     parameter: str | None
     problem: str
@@ -122,7 +122,7 @@ class Complaint(str):
     @classmethod
     def of(
         cls, parameter: str | None, problem: str, received: Any = ..., hint: str | None = None
-    ) -> Complaint:
+    ) -> ErrorMessage:
         """The parameter, what is wrong, what was received, what to write; without a parameter, whole sentences.
 
         Examples
@@ -136,7 +136,7 @@ class Complaint(str):
         return text
 
     @classmethod
-    def read(cls, text: str) -> Complaint:
+    def read(cls, text: str) -> ErrorMessage:
         """A message that was written as one text."""
         problem, _, hint = text.partition(HINT)
         return cls.of(None, problem, hint=hint or None)
@@ -147,7 +147,7 @@ class Complaint(str):
         return {"parameter": self.parameter, "problem": self.problem, "hint": self.hint} | shown
 
     @classmethod
-    def from_json(cls, fields: Any) -> Complaint:
+    def from_json(cls, fields: Any) -> ErrorMessage:
         """A message from what `as_json` gave; a ValueError where the fields are of anything else."""
         known = isinstance(fields, dict) and fields.keys() <= {"parameter", "problem", "hint", "received"}
         if not known or not all(isinstance(value, str | None) for value in fields.values()):
@@ -158,7 +158,7 @@ class Complaint(str):
     def __reduce__(self) -> Any:
         # What was received may be anything, a lambda for one: across processes goes what the message shows.
         received = self.received if self.received is ... else _Received(brief(self.received))
-        return Complaint.of, (self.parameter, self.problem, received, self.hint)
+        return ErrorMessage.of, (self.parameter, self.problem, received, self.hint)
 
 
 class _Received(str):
@@ -179,12 +179,12 @@ def sentences(subject: str | None, problem: str, received: Any = ..., hint: str 
     return f"{text}{HINT}{hint}" + ("" if hint.endswith(("?", ".")) else ".")
 
 
-complaint = Complaint.of
+error_message = ErrorMessage.of
 
 
-def statement(problem: str, hint: str | None = None) -> Complaint:
+def statement(problem: str, hint: str | None = None) -> ErrorMessage:
     """Word an error message that is about no single parameter: whole sentences, and what to do instead."""
-    return Complaint.of(None, problem, hint=hint)
+    return ErrorMessage.of(None, problem, hint=hint)
 
 
 def brief(value: Any, limit: int = 120) -> str:
@@ -215,8 +215,8 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
 
     names = [str(k) for k in known]
     # Spaces, underscores and capitals are what people mistake first.
-    alike = [other for other in names if _letters(other) == _letters(str(name))]
-    close = alike[:1] or get_close_matches(str(name), names, n=3, cutoff=0.6)
+    same_letters = [other for other in names if _letters(other) == _letters(str(name))]
+    close = same_letters[:1] or get_close_matches(str(name), names, n=3, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(repr(c) for c in close) + "?"
     if not names:

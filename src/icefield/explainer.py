@@ -63,7 +63,7 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-@validate.keywords_told
+@validate.explain_keywords
 class Explainer:
     """Explain a fitted model on data.
 
@@ -165,7 +165,7 @@ class Explainer:
             checkpoint=checkpoint,
             storage_options=storage_options,
         )
-        naming = naming_of(opened.shown, names=names, units=units, target_name=target_name)
+        naming = naming_of(opened.head, names=names, units=units, target_name=target_name)
         self.study = Study.of(opened.model, opened.rows, replace(choices, naming=naming))
         for name, given in (("weights", weights), ("by", by), ("cluster", cluster)):
             if given is not None:
@@ -244,7 +244,7 @@ class Explainer:
         {'a': 2, 'b': 1}
         """
         study = self.study.grouped(by)
-        found = study.resolve(features)
+        resolved = study.resolve(features)
         validate.flag("individual", individual)
         validate.flag("spread", spread, optional=True)
         validate.flag("support", support)
@@ -258,12 +258,12 @@ class Explainer:
             if self.model.across_rows:
                 hint = "choose the rows with rows=..."
                 raise not_row_by_row(self.model, "precision", "adds rows call by call", precision, hint)
-            effect = compute_to_precision(study, found, precision, grid=grid, rows=chosen)
-            return self._supported(effect, features, support)
+            effect = compute_to_precision(study, resolved, precision, grid=grid, rows=chosen)
+            return self._with_support(effect, features, support)
         kept = np.arange(study.sample.n_rows if chosen is None else len(chosen)) if individual else None
-        request = Request(sets=[found], grid=grid, spread=spread, quantiles=quantiles, rows=chosen,
+        request = Request(sets=[resolved], grid=grid, spread=spread, quantiles=quantiles, rows=chosen,
                   sampled_from=picked.sampled_from, kept=kept)  # fmt: skip
-        return self._supported(compute_effects(study, request)[0], features, support)
+        return self._with_support(compute_effects(study, request)[0], features, support)
 
     def ice(
         self,
@@ -292,22 +292,22 @@ class Explainer:
         >>> ex.ice(0, grid=[0.0, 1.0], rows=[1], changed={1: 9.0}).individual
         array([[[0., 9.]]])
         """
-        found = self.study.resolve(features)
+        resolved = self.study.resolve(features)
         validate.flag("support", support)
         kept = np.arange(self.study.sample.n_rows)
         if rows is not None:
             kept = validate.row_positions(rows, self.study.sample.n_rows, self.study.seed)
-        request = Request(sets=[found], kind="ice", grid=grid, spread=True, quantiles=quantiles, kept=kept)
+        request = Request(sets=[resolved], kind="ice", grid=grid, spread=True, quantiles=quantiles, kept=kept)
         effect = compute_effects(self.study.grouped(by), request)[0]
         if changed is not None:
             from icefield.core.changed_rows import with_changed_rows
 
-            effect = with_changed_rows(self.study, effect, found, kept, changed)
-        return self._supported(effect, features, support)
+            effect = with_changed_rows(self.study, effect, resolved, kept, changed)
+        return self._with_support(effect, features, support)
 
-    def _supported(self, effect: Effect, features: tuple[Any, ...], wanted: bool) -> Effect:
+    def _with_support(self, effect: Effect, features: tuple[Any, ...], support: bool) -> Effect:
         """The effect with its support, where that is wanted."""
-        if not wanted:
+        if not support:
             return effect
         self.study.needs_rows("support")
         from icefield.statistics.support import with_support
@@ -942,9 +942,9 @@ class Explainer:
     def _controller(self, beside: Mapping[str, Explainer] | None, title: str | None, rows: bool) -> Any:
         from icefield.explore import Controller
 
-        own = type(self.model.native).__name__
-        named = self if not beside else {own if own not in beside else f"{own} (this)": self, **beside}
-        return Controller(named, title=title, rows=rows)
+        name = type(self.model.native).__name__
+        models = self if not beside else {name if name not in beside else f"{name} (this)": self, **beside}
+        return Controller(models, title=title, rows=rows)
 
     # --- pictures ------------------------------------------------------------------------------
 
@@ -986,10 +986,10 @@ class Explainer:
 
         effects = list(self.effects(features, spread=self.study.background == "data", by=by).values())
         if features is None:
-            effects = [effects[place] for place in self._ranked()[:top]]
+            effects = [effects[place] for place in self._feature_order()[:top]]
         return plot_many(effects, **options)
 
-    def _ranked(self) -> list[int]:
+    def _feature_order(self) -> list[int]:
         """Places of the model's columns, those that move the predictions most first."""
         columns = list(self.study.model.columns)
         if self.study.background == "data":
@@ -1020,13 +1020,13 @@ class Explainer:
             return [], ""
         rows = min(self.study.sample.n_rows, CARD_ROWS)
         try:
-            found = list(self.effects(rows=rows, grid=CARD_POINTS).values())
+            effects = list(self.effects(rows=rows, grid=CARD_POINTS).values())
         except Exception:  # of the model too: what is wrong is said when it is asked for
             return [], ""
         from icefield.statistics.importance import curve_importance
 
-        found.sort(key=lambda effect: -float(curve_importance(effect, weighted=True).mean()))
-        return found[:CARD_TOP], f"strongest first, from {rows:,} rows"
+        effects.sort(key=lambda effect: -float(curve_importance(effect, weighted=True).mean()))
+        return effects[:CARD_TOP], f"strongest first, from {rows:,} rows"
 
     def __dir__(self) -> list[str]:
         """What completion offers: the questions, pictures and the report."""

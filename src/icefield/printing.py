@@ -32,8 +32,8 @@ def effect_title(effect: Effect) -> str:
     """What the effect is, in one line."""
     name = NAMES.get(effect.kind, effect.kind) + VIEWS.get(effect.view, "")
     outputs = ", ".join(str(o) for o in effect.outputs[:4]) + (", ..." if len(effect.outputs) > 4 else "")
-    shown = "" if outputs == effect.scale_label else f" ({outputs})"
-    what = f"{effect.scale_label}{shown}"
+    names = "" if outputs == effect.scale_label else f" ({outputs})"
+    what = f"{effect.scale_label}{names}"
     if effect.naming.target is not None and len(effect.outputs) == 1:
         what = quantity(effect, 0)
     return f"{name} of {what} on {_names(effect)}"
@@ -44,8 +44,8 @@ def effect_text(effect: Effect) -> str:
     shape = " x ".join(str(n) for n in effect.average.shape[1:])
     lines = [effect_title(effect)]
     for number, output in enumerate(effect.outputs[:4]):
-        known = effect.average[number][~np.isnan(effect.average[number])]
-        span = f"from {_number(known.min())} to {_number(known.max())}" if known.size else "no value"
+        finite = effect.average[number][~np.isnan(effect.average[number])]
+        span = f"from {_number(finite.min())} to {_number(finite.max())}" if finite.size else "no value"
         lines.append(f"  {output}: {span} over {shape} grid points")
     if effect.n_features == 1:
         for value, average in _few_points(effect):
@@ -106,11 +106,11 @@ def effects_text(effects: Mapping[Any, Effect]) -> str:
 
 
 def effects_html(effects: Mapping[Any, Effect]) -> str:
-    """The same as a table with sparklines, for notebooks."""
+    """Several effects as an HTML table with sparklines, for notebooks."""
     if not effects:
         return f"<p>{effects_text(effects)}</p>"
-    shown = list(effects.values())[:LISTED]
-    rows = "".join(_effect_row(effect, _reach(shown)) for effect in shown)
+    listed = list(effects.values())[:LISTED]
+    rows = "".join(_effect_row(effect, _reach(listed)) for effect in listed)
     more = f"<p>... and {counted(len(effects) - LISTED)} more</p>" if len(effects) > LISTED else ""
     table = _table(["feature", "curve", "lowest", "highest"], rows, "lrrr")
     key = escape(repr(next(iter(effects))))
@@ -130,8 +130,8 @@ def _effect_row(effect: Effect, reach: float) -> str:
 
 def _reach(effects: list[Effect]) -> float:
     """The widest range of any first output's average: small curves share one scale, so that a weak effect looks weak."""
-    known = [effect.average[0][np.isfinite(effect.average[0])] for effect in effects]
-    return float(max((np.ptp(values) for values in known if len(values)), default=0.0))
+    finite = [effect.average[0][np.isfinite(effect.average[0])] for effect in effects]
+    return float(max((np.ptp(values) for values in finite if len(values)), default=0.0))
 
 
 def html_row(cells: list[str], sides: str = "", tag: str = "td") -> str:
@@ -162,8 +162,8 @@ def explainer_html(described: str, effects: list[Effect], note: str) -> str:
         ("ex.interactions().plot()", "which features act together"),
         ('ex.report("report.html")', "everything, in one file"),
     ]
-    asked = "".join(html_row([f"<code>{escape(call)}</code>", what], "ll") for call, what in calls)
-    return f"<p><b>{escape(described)}</b></p>{table}<table><tbody>{asked}</tbody></table>"
+    call_rows = "".join(html_row([f"<code>{escape(call)}</code>", what], "ll") for call, what in calls)
+    return f"<p><b>{escape(described)}</b></p>{table}<table><tbody>{call_rows}</tbody></table>"
 
 
 def sparkline(effect: Effect, reach: float) -> str:
@@ -171,24 +171,24 @@ def sparkline(effect: Effect, reach: float) -> str:
     if effect.n_features != 1:
         return ""
     values = effect.average[0]
-    known = np.isfinite(values)
-    if known.sum() < 2:
+    finite = np.isfinite(values)
+    if finite.sum() < 2:
         return ""
-    low, high = values[known].min(), values[known].max()
-    up = np.where(known, 0.5 + (values - (low + high) / 2) / reach if reach > 0 else 0.5, np.nan)
+    low, high = values[finite].min(), values[finite].max()
+    up = np.where(finite, 0.5 + (values - (low + high) / 2) / reach if reach > 0 else 0.5, np.nan)
     wide, high_px = 120, 28
     x = np.linspace(2, wide - 2, len(values))
     y = high_px - 3 - (high_px - 6) * up
     if effect.ordered[0]:
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x[known], y[known]))
-        drawn = f'<polyline points="{points}" fill="none" stroke="#0072B2" stroke-width="1.8"/>'
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x[finite], y[finite]))
+        shapes = f'<polyline points="{points}" fill="none" stroke="#0072B2" stroke-width="1.8"/>'
     else:
         bar = max(1.5, (wide - 4) / len(values) * 0.7)
-        drawn = "".join(
+        shapes = "".join(
             f'<rect x="{a - bar / 2:.1f}" y="{b:.1f}" width="{bar:.1f}" height="{high_px - b:.1f}" fill="#0072B2"/>'
-            for a, b in zip(np.linspace(2 + bar / 2, wide - 2 - bar / 2, len(values))[known], y[known])
+            for a, b in zip(np.linspace(2 + bar / 2, wide - 2 - bar / 2, len(values))[finite], y[finite])
         )
-    return f'<svg role="img" aria-label="curve" width="{wide}" height="{high_px}" viewBox="0 0 {wide} {high_px}">{drawn}</svg>'
+    return f'<svg role="img" aria-label="curve" width="{wide}" height="{high_px}" viewBox="0 0 {wide} {high_px}">{shapes}</svg>'
 
 
 def blocks(effect: Effect) -> str:
@@ -198,8 +198,8 @@ def blocks(effect: Effect) -> str:
     values = effect.average[0][np.isfinite(effect.average[0])]
     if len(values) < 2 or np.ptp(values) == 0:
         return "▄" * min(SPARK_POINTS, len(values))
-    few = values[np.unique(np.linspace(0, len(values) - 1, SPARK_POINTS).round().astype(int))]
-    return "".join("▁▂▃▄▅▆▇█"[int(v)] for v in (few - values.min()) / np.ptp(values) * 7.999)
+    sampled = values[np.unique(np.linspace(0, len(values) - 1, SPARK_POINTS).round().astype(int))]
+    return "".join("▁▂▃▄▅▆▇█"[int(v)] for v in (sampled - values.min()) / np.ptp(values) * 7.999)
 
 
 def _names(effect: Effect) -> str:
@@ -207,17 +207,17 @@ def _names(effect: Effect) -> str:
 
 
 def _ends(effect: Effect) -> tuple[str, str]:
-    known = effect.average[0][np.isfinite(effect.average[0])]
-    return (_number(known.min()), _number(known.max())) if known.size else ("–", "–")
+    finite = effect.average[0][np.isfinite(effect.average[0])]
+    return (_number(finite.min()), _number(finite.max())) if finite.size else ("–", "–")
 
 
 def comparison_text(effects: Mapping[Any, Effect]) -> str:
     """What is compared and, of one feature on one grid, a few values of every model and where they differ most."""
     names = [name_text(name, 30) for name in effects]
-    first, *others = effects.values()
+    first, *rest = effects.values()
     title = f"Comparison of {len(effects)} effects of {name_text(tuple(map(first.naming.name, first.features)))}: {', '.join(names)}"
     shapes = {effect.average.shape for effect in effects.values()}
-    if first.n_features != 1 or len(shapes) > 1 or any(_points(e) != _points(first) for e in others):
+    if first.n_features != 1 or len(shapes) > 1 or any(_points(e) != _points(first) for e in rest):
         return title
     widths = [max(10, len(name)) for name in names]
     lines = [f"    {'':>12}  " + "  ".join(f"{name:>{width}}" for name, width in zip(names, widths))]
@@ -226,16 +226,16 @@ def comparison_text(effects: Mapping[Any, Effect]) -> str:
         cells = "  ".join(f"{value:>{width}}" for value, width in zip(values, widths))
         lines.append(f"    {_point(first, i):>12}  {cells}")
     averages = np.stack([effect.average[0] for effect in effects.values()])
-    apart = np.ptp(averages, axis=0)
-    if len(effects) > 1 and np.nanmax(apart, initial=0.0) > 0:
-        at = int(np.nanargmax(apart))
-        ends = [f"{name} {_number(value)}" for name, value in zip(names, averages[:, at])]
-        lines.append(f"  furthest apart at {_point(first, at)}: {', '.join(ends)}")
+    ranges = np.ptp(averages, axis=0)
+    if len(effects) > 1 and np.nanmax(ranges, initial=0.0) > 0:
+        position = int(np.nanargmax(ranges))
+        ends = [f"{name} {_number(value)}" for name, value in zip(names, averages[:, position])]
+        lines.append(f"  furthest apart at {_point(first, position)}: {', '.join(ends)}")
     return "\n".join([title, *lines])
 
 
 def _cautions(effect: Effect) -> list[str]:
-    """What the data does not support, where that was looked at."""
+    """Warnings of an effect's support, where it was computed."""
     support = effect.support
     if support is None:
         return []
@@ -251,12 +251,12 @@ def _few_points(effect: Effect) -> list[tuple[str, float]]:
 
 
 def _few(size: int) -> list[int]:
-    """A few places from the first to the last."""
+    """A few positions, evenly spaced from the first to the last."""
     return np.unique(np.linspace(0, size - 1, min(SHOWN, size)).round().astype(int)).tolist()
 
 
-def _point(effect: Effect, at: int) -> str:
-    return named_value(effect.grid[0][at], effect.naming, effect.features[0], printed_value)
+def _point(effect: Effect, position: int) -> str:
+    return named_value(effect.grid[0][position], effect.naming, effect.features[0], printed_value)
 
 
 def _points(effect: Effect) -> list[str]:

@@ -11,7 +11,7 @@ import threading
 import time
 from typing import Any
 
-from icefield.threads import check_wanted
+from icefield.threads import check_cancelled
 
 PATIENCE = 1.0
 ANNOUNCED = 60.0  # seconds that are still to come when they are announced
@@ -49,7 +49,7 @@ class Progress:
 
     def advance(self, units: float = 1.0) -> None:
         """Report finished work; call it from the thread that owns the progress. `Stopped` is raised where nobody wants the rest."""
-        check_wanted()
+        check_cancelled()
         self.done += units
         if self._may_announce:
             self._announce(time.monotonic() - self._began)
@@ -58,17 +58,17 @@ class Progress:
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done, pace=self._pace())
 
-    def _announce(self, taken: float) -> None:
+    def _announce(self, elapsed: float) -> None:
         """Print an estimate of the duration where no progress bar is shown, once enough is done to make one."""
-        if taken < SAMPLED or not self.total or self.done < LEAST_DONE * self.total:
+        if elapsed < SAMPLED or not self.total or self.done < LEAST_DONE * self.total:
             return
         self._may_announce = False
-        left = taken * (self.total / self.done - 1.0)
-        if left >= ANNOUNCED and not visible():
+        remaining = elapsed * (self.total / self.done - 1.0)
+        if remaining >= ANNOUNCED and not visible():
             import logging  # here: `import icefield` and most calls never need it
 
             logging.getLogger("icefield").warning(
-                "icefield: %s will take about %s more", self.title, _minutes(left)
+                "icefield: %s will take about %s more", self.title, _minutes(remaining)
             )
 
     def now(self, doing: str) -> None:
@@ -148,7 +148,7 @@ class _NotebookBar:
     def update(
         self, task: Any = None, completed: float | None = None, pace: str = "", description: str | None = None
     ) -> None:
-        """As of rich's bar, of which there is one task; at most ten times a second."""
+        """Update the bar as rich's `update` does; it is redrawn at most ten times a second."""
         self.done = self.done if completed is None else completed
         self.title = self.title if description is None else description
         if time.monotonic() - self._shown_at > 0.1:

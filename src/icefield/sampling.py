@@ -35,8 +35,8 @@ COPIES_BELOW = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
-    """The rows that are used, None for every one, and a note that says so where some are not.
+class RowChoice:
+    """The rows that are used, None for all of them, and a note where some are not.
 
     `sampled_from` is how many chance chose them among, so that they err against those; 0 where it did not.
     """
@@ -46,20 +46,20 @@ class Chosen:
     sampled_from: int = 0
 
 
-def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> Chosen:
+def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> RowChoice:
     """The rows asked for; without any, all of them, or `limit` where there are more."""
-    wanted = rows
+    selection = rows
     if rows is None:
         if limit is None or n_rows <= limit:
-            return Chosen()
-        wanted = limit
-    positions = validate.row_positions(wanted, n_rows, seed)
+            return RowChoice()
+        selection = limit
+    positions = validate.row_positions(selection, n_rows, seed)
     if len(positions) == n_rows:
-        return Chosen(positions)
-    sampled = isinstance(wanted, (int, np.integer))
+        return RowChoice(positions)
+    sampled = isinstance(selection, (int, np.integer))
     how = "sampled with the seed" if sampled else "as given"
     note = f"{counted(len(positions))} of {counted(n_rows)} rows, {how}"
-    return Chosen(positions, note, n_rows if sampled else 0)
+    return RowChoice(positions, note, n_rows if sampled else 0)
 
 
 def count_copies(weights: Float | None) -> bool:
@@ -75,8 +75,8 @@ def count_copies(weights: Float | None) -> bool:
     """
     if weights is None:
         return True
-    known = weights[weights > 0]
-    return bool(len(known) and known.min() < COPIES_BELOW and (known == np.round(known)).all())
+    positive = weights[weights > 0]
+    return bool(len(positive) and positive.min() < COPIES_BELOW and (positive == np.round(positive)).all())
 
 
 def observations(weights: Float | None, n_rows: int) -> float:
@@ -95,7 +95,7 @@ def observations(weights: Float | None, n_rows: int) -> float:
 
 
 def equal_parts(values: NDArray[Any], parts: int, weights: Float | None = None) -> NDArray[Any]:
-    """Where to cut values into so many parts of equal weight, each value with its ties above the cut it begins.
+    """The values that begin all but the first of `parts` parts of equal weight; ties stay together.
 
     Examples
     --------
@@ -103,20 +103,20 @@ def equal_parts(values: NDArray[Any], parts: int, weights: Float | None = None) 
     (array([3]), array([1]))
     """
     order = np.argsort(values, kind="stable")
-    reached = np.arange(1.0, len(values) + 1.0) if weights is None else np.cumsum(weights[order])
+    sums = np.arange(1.0, len(values) + 1.0) if weights is None else np.cumsum(weights[order])
     # A cut that falls between two values must not depend on how the sums were rounded.
-    at = np.searchsorted(reached, np.arange(1, parts) * (reached[-1] / parts) * (1 + 1e-12), side="right")
-    return np.unique(values[order][np.minimum(at, len(values) - 1)])
+    cuts = np.searchsorted(sums, np.arange(1, parts) * (sums[-1] / parts) * (1 + 1e-12), side="right")
+    return np.unique(values[order][np.minimum(cuts, len(values) - 1)])
 
 
-def sampling_reach(count: int, population: int) -> float:
-    """What of a standard error is left when so many rows of all were drawn: those that were seen do not err.
+def population_factor(count: int, population: int) -> float:
+    """The finite population correction of a standard error: `count` rows drawn from `population` without replacement.
 
     A population of 0 stands for one without end.
 
     Examples
     --------
-    >>> sampling_reach(75, 100), sampling_reach(75, 0)
+    >>> population_factor(75, 100), population_factor(75, 0)
     (0.5, 1.0)
     """
     return float(np.sqrt(max(0.0, 1.0 - count / population))) if population else 1.0
@@ -125,7 +125,7 @@ def sampling_reach(count: int, population: int) -> float:
 def in_proportion(
     count: int, n_rows: int, weights: Float | None, seed: int
 ) -> tuple[Positions, Float | None]:
-    """So many rows that stand for all, and their weights: each row as often as its weight says.
+    """Positions of `count` rows that represent all of them, and their weights: each row as often as its weight says.
 
     One is drawn from every one of `count` equal shares of the weight, in the order of the rows, so that a row of
     weight 2 is drawn where a duplicate of it would be; a heavy row may be drawn twice, and all that are drawn count
@@ -143,6 +143,6 @@ def in_proportion(
     draws = (np.arange(count) + np.random.default_rng(seed).random(count)) / count
     if weights is None:
         return np.minimum((draws * n_rows).astype(np.intp), n_rows - 1), None
-    reached = np.cumsum(weights)
-    rows = np.searchsorted(reached, draws * reached[-1], side="right")
+    cumulative = np.cumsum(weights)
+    rows = np.searchsorted(cumulative, draws * cumulative[-1], side="right")
     return np.minimum(rows, n_rows - 1), np.ones(count)

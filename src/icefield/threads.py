@@ -21,18 +21,18 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-Given = TypeVar("Given")
+Item = TypeVar("Item")
 Result = TypeVar("Result")
-Thing = TypeVar("Thing")
-BLINK = 0.0005
+Resource = TypeVar("Resource")
+POLL_SECONDS = 0.0005
 
 
 class Task(Generic[Result]):
     """Work that a thread does, and what came of it."""
 
-    def __init__(self, work: Callable[..., Result], *given: Any) -> None:
-        self._work, self._given = work, given
-        self._found: Result
+    def __init__(self, work: Callable[..., Result], *arguments: Any) -> None:
+        self._work, self._arguments = work, arguments
+        self._value: Result
         self._error: BaseException | None = None
         self._unfinished = threading.Lock()
         self._unfinished.acquire()
@@ -40,27 +40,27 @@ class Task(Generic[Result]):
     def do(self) -> None:
         """Do the work; called once, by a thread."""
         try:
-            self._found = self._work(*self._given)
+            self._value = self._work(*self._arguments)
         except BaseException as error:
             self._error = error
         finally:
             self._unfinished.release()
 
     def result(self) -> Result:
-        """What the work gave, once it is done; an error is raised here."""
+        """The result of the work, once it is done; its error is raised here."""
         with self._unfinished:
             error, self._error = self._error, None
         if error is None:
-            return self._found
+            return self._value
         try:
             raise error
         finally:
             del error  # or the error would keep this frame, and the frame the error
 
 
-def in_daemon(work: Callable[..., Result], *given: Any, name: str) -> tuple[Task[Result], threading.Thread]:
-    """Work begun in a thread of its own, for which nobody has to wait, not even the end of the program."""
-    task = Task(work, *given)
+def start_daemon(work: Callable[..., Result], *args: Any, name: str) -> tuple[Task[Result], threading.Thread]:
+    """Start work in a daemon thread: its task, and the thread, which the end of the program does not wait for."""
+    task = Task(work, *args)
     thread = threading.Thread(target=task.do, daemon=True, name=name)
     thread.start()
     return task, thread
@@ -78,17 +78,17 @@ class Workers:
         self._queue = _Queue()
         self._threads: list[_Worker] = []
         self._starters: list[int] = []
-        self._given = 0
+        self._n_submitted = 0
         # Threads know only their queue: once nobody can hand in work any more, they go home.
-        self._forgotten = weakref.finalize(self, self._queue.close)
+        self._finalizer = weakref.finalize(self, self._queue.close)
 
-    def submit(self, work: Callable[..., Result], *given: Any) -> Task[Result]:
+    def submit(self, work: Callable[..., Result], *arguments: Any) -> Task[Result]:
         """Hand in work; threads are started as there is something to do for them."""
-        task = Task(work, *given)
-        unfinished = self._given - sum(worker.done for worker in self._threads)
-        if unfinished >= len(self._threads) < self.threads:
-            self._hire()
-        self._given += 1
+        task = Task(work, *arguments)
+        n_unfinished = self._n_submitted - sum(worker.done for worker in self._threads)
+        if n_unfinished >= len(self._threads) < self.threads:
+            self._start_worker()
+        self._n_submitted += 1
         self._queue.tasks.put(task)
         return task
 
@@ -98,23 +98,23 @@ class Workers:
         One interrupt of this wait comes through once the threads are gone; the next one ends the wait.
         """
         try:
-            self._dismiss()
+            self._stop_workers()
         except BaseException:  # a signal may raise anything
-            self._dismiss()
+            self._stop_workers()
             raise
 
-    def _hire(self) -> None:
+    def _start_worker(self) -> None:
         """Start one more thread, which another one does: `start` is Python, and an interrupt would leave it half done."""
         worker = _Worker(self._queue, len(self._threads))
         self._threads.append(worker)
         # One call down to the system: the list has grown if, and only if, there is a thread that starts the worker.
         self._starters.extend(map(start_new_thread, [worker.begin], [()]))
 
-    def _dismiss(self) -> None:
+    def _stop_workers(self) -> None:
         self._queue.close(len(self._threads))
         for worker, _ in zip(self._threads, self._starters):
             worker.wait()
-        self._forgotten.detach()
+        self._finalizer.detach()
 
     def __enter__(self) -> Workers:
         return self
@@ -124,7 +124,7 @@ class Workers:
 
 
 class _Queue:
-    """What waits to be done, and whether it still has to be."""
+    """Tasks that wait for a thread, and whether they still have to be done."""
 
     def __init__(self) -> None:
         self.tasks: queue.SimpleQueue[Task[Any] | None] = queue.SimpleQueue()
@@ -139,13 +139,13 @@ class _Queue:
 class _Worker(threading.Thread):
     """A thread that does tasks until its queue is closed."""
 
-    def __init__(self, own: _Queue, number: int) -> None:
+    def __init__(self, tasks: _Queue, number: int) -> None:
         # A foreign predict may never return: the process must still be able to end.
         super().__init__(name=f"icefield-{number}", daemon=True)
         self.done = 0
-        self._own = own
-        self._undecided = threading.Lock()  # held until the thread has begun
-        self._undecided.acquire()
+        self._queue = tasks
+        self._not_begun = threading.Lock()  # held until the thread has begun
+        self._not_begun.acquire()
 
     def begin(self) -> None:
         """Start the thread; called once, in a thread that ends with this."""
@@ -154,23 +154,23 @@ class _Worker(threading.Thread):
         except RuntimeError:
             self.run()  # the system has no more threads to give, so this one does the work
         finally:
-            self._undecided.release()
+            self._not_begun.release()
 
     def wait(self) -> None:
         """Wait until the thread is gone, once `begin` was called."""
-        with self._undecided:
+        with self._not_begun:
             pass
         if self.ident is not None:
             self.join()
         # After an interrupted `join` a thread counts as ended, and another `join` does not wait for it.
         while self in threading.enumerate():
-            time.sleep(BLINK)
+            time.sleep(POLL_SECONDS)
 
     def run(self) -> None:
         while True:
-            task = self._own.tasks.get()
-            if task is None or self._own.closed:
-                self._own.tasks.put(None)  # for the next one
+            task = self._queue.tasks.get()
+            if task is None or self._queue.closed:
+                self._queue.tasks.put(None)  # for the next one
                 return
             task.do()
             del task  # its arrays are not kept while waiting for the next
@@ -184,9 +184,9 @@ class ThreadCrew:
         self.threads = threads
         self.stop = np.zeros(1, np.uint8)
         self._workers = Workers(threads)
-        watching: Cancellation | None = getattr(_thread, "cancellation", None)
-        if watching is not None:
-            watching.stops(self.stop)
+        cancellation: Cancellation | None = getattr(_thread, "cancellation", None)
+        if cancellation is not None:
+            cancellation.stops(self.stop)
 
     def __enter__(self) -> ThreadCrew:
         return self
@@ -197,60 +197,60 @@ class ThreadCrew:
 
     def map(
         self,
-        work: Callable[[Given], Result],
-        tasks: Iterable[Given],
+        work: Callable[[Item], Result],
+        tasks: Iterable[Item],
         meanwhile: Callable[[], object] | None = None,
     ) -> Iterator[Result]:
         """Like `map`, on the threads, with at most two tasks a thread in flight.
 
         `meanwhile` is done in this thread, once, before it first waits for another.
         """
-        waiting: deque[Task[Result]] = deque()
+        pending: deque[Task[Result]] = deque()
         for task in tasks:
-            waiting.append(self._workers.submit(work, task))
-            if len(waiting) >= 2 * self.threads:
+            pending.append(self._workers.submit(work, task))
+            if len(pending) >= 2 * self.threads:
                 if meanwhile is not None:
                     meanwhile()
                     meanwhile = None
-                yield waiting.popleft().result()
+                yield pending.popleft().result()
         if meanwhile is not None:
             meanwhile()
-        while waiting:
-            yield waiting.popleft().result()
+        while pending:
+            yield pending.popleft().result()
 
-    def each(self, work: Callable[[Given], object], tasks: Iterable[Given]) -> None:
-        """The same where nothing is given back."""
+    def each(self, work: Callable[[Item], object], tasks: Iterable[Item]) -> None:
+        """Do the work for each of the tasks, on the threads, as `map` does; results are dropped."""
         deque(self.map(work, tasks), maxlen=0)
 
     def share(
         self,
-        work: Callable[[Given], Result],
-        tasks: Iterable[Given],
+        work: Callable[[Item], Result],
+        tasks: Iterable[Item],
         meanwhile: Callable[[], object] | None = None,
     ) -> Iterator[Result]:
-        """The same for a few short tasks, of which this thread does its share once it has done `meanwhile`.
+        """Like `map` for a few short tasks, of which this thread does its share once it has done `meanwhile`.
 
         A thread that has just started may wait milliseconds for a processor, and this one has one. But Ctrl-C waits
         until the task is done that this thread is at.
         """
-        given = [Task(work, task) for task in tasks]
-        waiting = deque(given)
+        all_tasks = [Task(work, task) for task in tasks]
+        pending = deque(all_tasks)
 
         def help_out() -> None:
-            while waiting:
+            while pending:
                 with suppress(IndexError):  # another thread may be quicker
-                    waiting.popleft().do()
+                    pending.popleft().do()
 
         try:
-            for _ in range(min(self.threads, len(given)) - 1):
+            for _ in range(min(self.threads, len(all_tasks)) - 1):
                 self._workers.submit(help_out)
             if meanwhile is not None:
                 meanwhile()
             help_out()
-            for task in given:
+            for task in all_tasks:
                 yield task.result()
         finally:
-            waiting.clear()
+            pending.clear()
 
 
 class BackgroundTasks(Generic[Result]):
@@ -260,55 +260,55 @@ class BackgroundTasks(Generic[Result]):
     has begun, and waits for the rest.
     """
 
-    def __init__(self, threads: int, work: Callable[[Given], Result], tasks: Iterable[Given]) -> None:
+    def __init__(self, threads: int, work: Callable[[Item], Result], tasks: Iterable[Item]) -> None:
         self._tasks = [Task(work, task) for task in tasks]
-        self._waiting = deque(self._tasks)
-        self._others = min(threads, len(self._tasks)) - 1
-        self._workers = Workers(max(1, self._others))
+        self._pending = deque(self._tasks)
+        self._n_helpers = min(threads, len(self._tasks)) - 1
+        self._workers = Workers(max(1, self._n_helpers))
 
     def __enter__(self) -> BackgroundTasks[Result]:
-        while self._others > 0:
-            self._others -= 1
+        while self._n_helpers > 0:
+            self._n_helpers -= 1
             self._workers.submit(self._help)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._waiting.clear()
+        self._pending.clear()
         self._workers.close()
 
     def __len__(self) -> int:
         return len(self._tasks)
 
     def results(self) -> Iterator[Result]:
-        """What the tasks gave, in their order, of which this thread does its share first."""
+        """The tasks' results, in their order; this thread does its share of them first."""
         self._help()
         for task in self._tasks:
             yield task.result()
 
     def _help(self) -> None:
-        while self._waiting:
+        while self._pending:
             with suppress(IndexError):  # another thread may be quicker
-                self._waiting.popleft().do()
+                self._pending.popleft().do()
 
 
-class PerThread(Generic[Thing]):
-    """Things that threads borrow for a block and give back: as many are made as work at once."""
+class PerThread(Generic[Resource]):
+    """A pool of resources that threads borrow for a block: one is made for each thread that works at once."""
 
-    def __init__(self, make: Callable[[], Thing]) -> None:
+    def __init__(self, make: Callable[[], Resource]) -> None:
         self._make = make
-        self._free: list[Thing] = []
-        self.made: list[Thing] = []
+        self._free: list[Resource] = []
+        self.made: list[Resource] = []
 
     @contextmanager
-    def borrowed(self) -> Iterator[Thing]:
-        """One of them, for as long as the block lasts; lost with the work if that fails."""
+    def borrowed(self) -> Iterator[Resource]:
+        """A free resource for the block, or a new one; dropped where the block fails."""
         try:
-            thing = self._free.pop()
+            resource = self._free.pop()
         except IndexError:
-            thing = self._make()
-            self.made.append(thing)
-        yield thing
-        self._free.append(thing)
+            resource = self._make()
+            self.made.append(resource)
+        yield resource
+        self._free.append(resource)
 
 
 class Stopped(Exception):
@@ -347,9 +347,9 @@ class Cancellation:
         with self._lock:
             self.cancelled = True
             for flag in self._flags:
-                found = flag()
-                if found is not None:
-                    found[0] = 1
+                array = flag()
+                if array is not None:
+                    array[0] = 1
 
     def check(self) -> None:
         """Raise `Stopped` once cancelled."""
@@ -360,12 +360,12 @@ class Cancellation:
         """Raise this flag, too, when cancelled; `Stopped` at once where that has happened."""
         with self._lock:
             self.check()
-            self._flags = [known for known in self._flags if known() is not None]
+            self._flags = [reference for reference in self._flags if reference() is not None]
             self._flags.append(weakref.ref(flag))
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """What this thread begins inside the block is cancelled with it."""
+        """Let `cancel` stop the thread crews that this thread starts inside the block."""
         before = getattr(_thread, "cancellation", None)
         _thread.cancellation = self
         try:
@@ -374,11 +374,11 @@ class Cancellation:
             _thread.cancellation = before
 
 
-def check_wanted() -> None:
+def check_cancelled() -> None:
     """Raise `Stopped` where this thread's work was cancelled; called between calls of a model."""
-    watching: Cancellation | None = getattr(_thread, "cancellation", None)
-    if watching is not None:
-        watching.check()
+    cancellation: Cancellation | None = getattr(_thread, "cancellation", None)
+    if cancellation is not None:
+        cancellation.check()
 
 
 def available_processors() -> int:

@@ -57,11 +57,11 @@ SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of the largest weight
 
 def choice(parameter: str, value: Any, allowed: Sequence[str]) -> None:
     """A word from a list."""
-    wanted = f"must be one of {', '.join(map(repr, allowed))}"
+    problem = f"must be one of {', '.join(map(repr, allowed))}"
     if not isinstance(value, str):
-        raise InputTypeError.about(parameter, wanted, value)
+        raise InputTypeError.about(parameter, problem, value)
     if value not in allowed:
-        raise InputError.about(parameter, wanted, value, did_you_mean(value, allowed))
+        raise InputError.about(parameter, problem, value, did_you_mean(value, allowed))
 
 
 def old_word(old: str, new: str) -> None:
@@ -73,24 +73,24 @@ def old_word(old: str, new: str) -> None:
 
 
 def renamed(old: str, new: str) -> Callable[[Function], Function]:
-    """For a function with a keyword `new` that was called `old`: it takes the old word too, with a warning."""
+    """A decorator for a function whose keyword `old` is `new` now: it takes the old word too, with a warning."""
 
-    def decorated(function: Function) -> Function:
+    def decorate(function: Function) -> Function:
         @wraps(function)
-        def called(*args: Any, **given: Any) -> Any:
-            if old in given:
-                if new in given:
+        def with_new_name(*args: Any, **keywords: Any) -> Any:
+            if old in keywords:
+                if new in keywords:
                     raise InputTypeError.about(
-                        old, f"is `{new}` now, which was given too", given[old], "leave it out"
+                        old, f"is `{new}` now, which was given too", keywords[old], "leave it out"
                     )
                 old_word(f"{old}=", f"{new}=")
-                given[new] = given.pop(old)
-            return function(*args, **given)
+                keywords[new] = keywords.pop(old)
+            return function(*args, **keywords)
 
-        called.old_words = (old, *getattr(function, "old_words", ()))  # type: ignore[attr-defined]
-        return cast(Function, called)
+        with_new_name.old_words = (old, *getattr(function, "old_words", ()))  # type: ignore[attr-defined]
+        return cast(Function, with_new_name)
 
-    return decorated
+    return decorate
 
 
 def count(
@@ -112,8 +112,8 @@ def flag(parameter: str, value: Any, optional: bool = False) -> None:
     raise InputTypeError.about(parameter, "must be True or False", value)
 
 
-def listed(parameter: str, values: Any) -> list[Any]:
-    """Several things, in any kind of sequence."""
+def sequence(parameter: str, values: Any) -> list[Any]:
+    """The items of any sequence, as a list."""
     if isinstance(values, bool) or not hasattr(values, "__iter__"):
         raise InputTypeError.about(parameter, "must be a sequence", values, "write [...]")
     return list(values)
@@ -131,16 +131,16 @@ def probabilities(values: Any) -> tuple[float, ...]:
     """Quantile probabilities, in the order given."""
     if values is None:
         return ()
-    wanted, example = "must be numbers between 0 and 1", "write [0.1, 0.9]"
+    problem, example = "must be numbers between 0 and 1", "write [0.1, 0.9]"
     given = [values] if isinstance(values, (int, float)) else values
     if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
-        raise InputTypeError.about("quantiles", wanted, values, example)
+        raise InputTypeError.about("quantiles", problem, values, example)
     items = list(given)
     for item in items:
         if isinstance(item, bool) or not isinstance(item, (int, float, np.integer, np.floating)):
-            raise InputTypeError.about("quantiles", wanted, item, example)
+            raise InputTypeError.about("quantiles", problem, item, example)
         if not 0.0 <= item <= 1.0:
-            raise InputError.about("quantiles", wanted, item, example)
+            raise InputError.about("quantiles", problem, item, example)
     if len({float(i) for i in items}) != len(items):
         raise InputError.about("quantiles", "names a probability twice", values)
     return tuple(float(item) for item in items)
@@ -150,19 +150,19 @@ def weights(given: Any, table: Table) -> NDArray[np.float64] | None:
     """Row weights: an array, or the name of a column of X."""
     if given is None:
         return None
-    wanted = "must be numbers, one per row, or a column of X"
+    problem = "must be numbers, one per row, or a column of X"
     if isinstance(given, (str, int, np.integer)) and not isinstance(given, bool):
         column = table.column(column_name(given, table, "weights"))
         if column.kind not in (*NUMERIC_KINDS, "boolean"):
-            raise InputTypeError.about("weights", f"names a {column.kind} column", given, wanted)
+            raise InputTypeError.about("weights", f"names a {column.kind} column", given, problem)
         values = column.to_float()
     elif isinstance(given, (bool, np.bool_)):
-        raise InputTypeError.about("weights", wanted, given)
+        raise InputTypeError.about("weights", problem, given)
     else:
         try:
             values = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise InputTypeError.about("weights", wanted, given) from error
+            raise InputTypeError.about("weights", problem, given) from error
     if values.shape != (table.n_rows,):
         raise InputError.about("weights", f"must have one entry for each of the {table.n_rows} rows of X",
                                f"an array of shape {values.shape}")  # fmt: skip
@@ -177,7 +177,7 @@ def weights(given: Any, table: Table) -> NDArray[np.float64] | None:
 
 
 def usable_weights(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same weights, none of which is missing, infinite or below zero."""
+    """The weights as they are; an error where one is missing, infinite or below zero."""
     if not np.isfinite(values).all():
         raise InputError.about("weights", "must be finite", float(values[~np.isfinite(values)][0]))
     if (values < 0).any():
@@ -207,29 +207,29 @@ def row_positions(rows: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
         if rows >= n_rows:
             return np.arange(n_rows)
         return np.sort(np.random.default_rng(seed).choice(n_rows, int(rows), replace=False))
-    wanted = "must be a number of rows, a boolean mask or positions"
+    problem = "must be a number of rows, a boolean mask or positions"
     if isinstance(rows, (str, bytes, bool, float)) or not hasattr(rows, "__len__"):
-        raise InputTypeError.about("rows", wanted, rows, "write rows=1000")
+        raise InputTypeError.about("rows", problem, rows, "write rows=1000")
     try:
-        chosen = np.asarray(rows)
+        positions = np.asarray(rows)
     except Exception as error:
-        raise InputTypeError.about("rows", wanted, rows) from error
-    if chosen.ndim != 1:
-        raise InputError.about("rows", "must be one-dimensional", f"shape {chosen.shape}")
-    if len(chosen) == 0:
+        raise InputTypeError.about("rows", problem, rows) from error
+    if positions.ndim != 1:
+        raise InputError.about("rows", "must be one-dimensional", f"shape {positions.shape}")
+    if len(positions) == 0:
         raise InputError.about("rows", "chooses no row", rows)
-    if chosen.dtype == bool:
-        if len(chosen) != n_rows:
-            raise InputError.about("rows", f"as a mask must have one entry for each of the {n_rows} rows of X", f"{len(chosen)} entries")  # fmt: skip
-        chosen = np.flatnonzero(chosen)
-    elif chosen.dtype.kind not in "iu":
-        raise InputTypeError.about("rows", wanted, rows)
-    if len(chosen) == 0:
+    if positions.dtype == bool:
+        if len(positions) != n_rows:
+            raise InputError.about("rows", f"as a mask must have one entry for each of the {n_rows} rows of X", f"{len(positions)} entries")  # fmt: skip
+        positions = np.flatnonzero(positions)
+    elif positions.dtype.kind not in "iu":
+        raise InputTypeError.about("rows", problem, rows)
+    if len(positions) == 0:
         raise InputError.about("rows", "chooses no row", rows)
-    if chosen.min() < 0 or chosen.max() >= n_rows:
-        outside = chosen[(chosen < 0) | (chosen >= n_rows)][0]
+    if positions.min() < 0 or positions.max() >= n_rows:
+        outside = positions[(positions < 0) | (positions >= n_rows)][0]
         raise InputError.about("rows", f"holds a position outside the {n_rows} rows of X", int(outside))
-    return chosen.astype(np.intp)
+    return positions.astype(np.intp)
 
 
 # --- names of other libraries --------------------------------------------------------------------------
@@ -237,61 +237,61 @@ def row_positions(rows: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
 Kind = TypeVar("Kind", bound=type)
 
 
-def keywords_told(kind: Kind) -> Kind:
-    """A class whose methods say, for a keyword they do not have, what it is called here."""
+def explain_keywords(kind: Kind) -> Kind:
+    """A class decorator: an unknown keyword of a method raises an error that names the keyword of icefield's."""
     for name, method in list(vars(kind).items()):
         if isinstance(method, FunctionType) and (name == "__init__" or not name.startswith("_")):
-            setattr(kind, name, _with_keywords_told(method, name))
+            setattr(kind, name, _with_hints(method, name))
     return kind
 
 
-def _with_keywords_told(method: FunctionType, name: str) -> FunctionType:
+def _with_hints(method: FunctionType, name: str) -> FunctionType:
     parameters, refuse = signature(method).parameters.values(), _refuse_keyword
     known = tuple(p.name for p in parameters)
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
     by_place = {p.name for p in parameters if p.kind in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)}
     by_name = {*known, *getattr(method, "old_words", ())} - by_place
 
-    def told(*given: Any, **keywords: Any) -> Any:
+    def checked(*arguments: Any, **keywords: Any) -> Any:
         if not (takes_any or keywords.keys() <= by_name):
             refuse(name, known, keywords)
-        return method(*given, **keywords)
+        return method(*arguments, **keywords)
 
     # A function of the method's own module, where its examples are looked for.
-    own = FunctionType(told.__code__, method.__globals__, method.__name__, None, told.__closure__)
-    own.__kwdefaults__ = told.__kwdefaults__
-    return update_wrapper(own, method)  # type: ignore[return-value]
+    copy = FunctionType(checked.__code__, method.__globals__, method.__name__, None, checked.__closure__)
+    copy.__kwdefaults__ = checked.__kwdefaults__
+    return update_wrapper(copy, method)  # type: ignore[return-value]
 
 
 def _refuse_keyword(method: str, known: Sequence[str], given: Mapping[str, Any]) -> None:
     name = next(name for name in given if name not in known or name == "features")
-    here = next((own for own, others in FOREIGN_KEYWORDS.items() if name == own or name in others), None)
+    keyword = next((own for own, foreign in FOREIGN_KEYWORDS.items() if name == own or name in foreign), None)
     called = "Explainer" if method == "__init__" else f"{method}()"
-    if here == "features" and "features" in known:
+    if keyword == "features" and "features" in known:
         hint = f'name them first: {method}("age")'
-    elif here == "features":
+    elif keyword == "features":
         hint = 'pass them to a method: partial_dependence("age")'
     elif name == "kind":
         hint = "ice() gives individual curves, partial_dependence() their average, ale() accumulated local effects"
     elif name in ("centered", "centred", "center", "centre"):
         hint = "call .center() on the result"
-    elif here in known:
-        hint = f"write {here}=..."
-    elif here is not None and method == "__init__":
-        hint = f'{here}= belongs to the methods: write partial_dependence("age", {here}=...)'
-    elif here is not None:
-        hint = f"{here}= belongs to the Explainer: write Explainer(model, X, {here}=...)"
+    elif keyword in known:
+        hint = f"write {keyword}=..."
+    elif keyword is not None and method == "__init__":
+        hint = f'{keyword}= belongs to the methods: write partial_dependence("age", {keyword}=...)'
+    elif keyword is not None:
+        hint = f"{keyword}= belongs to the Explainer: write Explainer(model, X, {keyword}=...)"
     else:
-        hint = did_you_mean(name, [one for one in known if one != "self"])
+        hint = did_you_mean(name, [parameter for parameter in known if parameter != "self"])
     raise InputTypeError.about(name, f"is not a keyword of {called}", given[name], hint)
 
 
-def unknown_question(thing: Any, name: str) -> UnknownNameError | AttributeError:
+def unknown_question(owner: Any, name: str) -> UnknownNameError | AttributeError:
     """The error for an attribute that something does not have, with what is meant where that is clear."""
-    plain = f"{type(thing).__name__!r} object has no attribute {name!r}"
+    plain = f"{type(owner).__name__!r} object has no attribute {name!r}"
     if name.startswith("_"):
         return AttributeError(plain)
-    here = next((own for own, others in FOREIGN_QUESTIONS.items() if name in others), None)
-    known = [own for own in dir(type(thing)) if not own.startswith("_")]
-    hint = did_you_mean(name, known) if here is None else f"write .{here}"
+    question = next((word for word, foreign in FOREIGN_QUESTIONS.items() if name in foreign), None)
+    known = [word for word in dir(type(owner)) if not word.startswith("_")]
+    hint = did_you_mean(name, known) if question is None else f"write .{question}"
     return UnknownNameError.saying(f"{plain}.", hint)

@@ -197,7 +197,7 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
 @pytest.fixture(autouse=True)
 def _sound_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether a file is sound is tested elsewhere; asking a child process each time takes most of the time here."""
-    monkeypatch.setattr(native_files, "tried_in_child", lambda *_: None)
+    monkeypatch.setattr(native_files, "try_in_child", lambda *_: None)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from rows.rows import NUMBERS, booster, frame, table, written
 @pytest.fixture(autouse=True)
 def _sound_files(monkeypatch):
     """Whether a file is sound is tested elsewhere; asking a child process each time takes most of the time here."""
-    monkeypatch.setattr(native_files, "tried_in_child", lambda *_: None)
+    monkeypatch.setattr(native_files, "try_in_child", lambda *_: None)
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 
 from icefield import Explainer
 from icefield.cli import output
-from icefield.effect.whole_files import written_beside
+from icefield.effect.whole_files import atomic_write
 
 
 def test_an_error_leaves_the_file_before(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_an_error_leaves_the_file_before(tmp_path: Path) -> None:
     file.write_text("before")
 
     def fail() -> None:
-        with written_beside(file) as beside:
+        with atomic_write(file) as beside:
             beside.write_text("half")
             assert beside.parent == tmp_path  # a rename works within a disk only
             assert beside.suffix == ".csv"
@@ -42,12 +42,12 @@ def test_links_and_modes_stay(tmp_path: Path) -> None:
     file.write_text("before")
     file.chmod(0o640)
     link.symlink_to(file)
-    with written_beside(link) as beside:
+    with atomic_write(link) as beside:
         beside.write_text("after")
     assert link.is_symlink()
     assert file.read_text() == "after"
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
-    with written_beside(tmp_path / "new.csv") as beside:
+    with atomic_write(tmp_path / "new.csv") as beside:
         beside.write_text("")
     with (tmp_path / "plain.csv").open("w"):
         pass
@@ -55,7 +55,7 @@ def test_links_and_modes_stay(tmp_path: Path) -> None:
 
 
 def test_devices_are_written_to_as_they_are() -> None:
-    with written_beside(os.devnull) as file:
+    with atomic_write(os.devnull) as file:
         assert file == Path(os.path.realpath(os.devnull))
 
 
@@ -63,8 +63,8 @@ def test_a_kill_leaves_the_file_before(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("before")
     code = (
-        "import os, sys; from icefield.effect.whole_files import written_beside\n"
-        "with written_beside(sys.argv[1]) as beside:\n    beside.write_text('half'); os._exit(9)"
+        "import os, sys; from icefield.effect.whole_files import atomic_write\n"
+        "with atomic_write(sys.argv[1]) as beside:\n    beside.write_text('half'); os._exit(9)"
     )
     assert subprocess.run([sys.executable, "-c", code, str(file)], check=False).returncode == 9
     assert file.read_text() == "before"

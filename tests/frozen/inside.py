@@ -92,14 +92,17 @@ class Parts(Backend):
 
     def census(self, columns: Any, listed: Any) -> Census:
         self.passes.append(f"look at {list(listed)}")
-        seen = [worker.looked(part.to_batches(), listed) for part in self.parts]
+        seen = [worker.census_of(part.to_batches(), listed) for part in self.parts]
         levels = {name: list(dict.fromkeys(v for _, own in seen for v in own[name])) for name in listed}
         return Census(tuple(rows for rows, _ in seen), sum(rows for rows, _ in seen), levels)
 
     def outcomes(self, model: Any, task: Any, columns: Any, progress: Any) -> Any:
         self.passes.append(f"pass over {sorted(columns)}")
-        found = [worker.worked(model, task, n, part.to_batches()) for n, part in enumerate(self.parts)]
+        found = [worker.run_partition(model, task, n, part.to_batches()) for n, part in enumerate(self.parts)]
         if self._merged_by:
             size = self._merged_by
-            found = [worker.united(model, task, found[at : at + size]) for at in range(0, len(found), size)]
-        return [Outcome.unpacked(one.packed()) for one in (found[::-1] if self._backwards else found)]
+            found = [
+                worker.merge_on_worker(model, task, found[at : at + size])
+                for at in range(0, len(found), size)
+            ]
+        return [Outcome.from_bytes(one.to_bytes()) for one in (found[::-1] if self._backwards else found)]

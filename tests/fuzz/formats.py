@@ -61,14 +61,14 @@ def use_model(file: Path, folder: Path) -> str:
     """Load it as the shell does once the guard has passed it, and ask both engines."""
     from icefield import Explainer
     from icefield.cli.data_files import read_data
-    from icefield.cli.model_data import check_numbers, fitted_data, refusals_explained
+    from icefield.cli.model_data import check_numbers, explain_refusals, fitted_data
     from icefield.data.frame import table_of
     from icefield.errors import IcefieldError
     from icefield.libraries import native_files
     from icefield.libraries.sklearn import skops_files
 
-    native_files.tried_in_child = lambda *_: None
-    skops_files.tried_in_child = lambda *_: None
+    native_files.try_in_child = lambda *_: None
+    skops_files.try_in_child = lambda *_: None
     from icefield.cli.loading import load_model
 
     try:
@@ -80,7 +80,7 @@ def use_model(file: Path, folder: Path) -> str:
             table = table_of(table.to_numpy().astype(np.float32))
         check_numbers(model, table)
         column = 1 if file.suffix == ".onnx" else "siblings"
-        with refusals_explained(model, table):
+        with explain_refusals(model, table):
             found = Explainer(model, table, threads=1).partial_dependence(column, grid=[0, 1, 2, 5])
             plain = Explainer(model, table, engine="brute", threads=1).partial_dependence(
                 column, grid=[0, 1, 2, 5]

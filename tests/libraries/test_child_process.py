@@ -14,7 +14,7 @@ import pytest
 
 import child_tasks
 from icefield.libraries import child_process
-from icefield.libraries.child_process import in_child, last_words
+from icefield.libraries.child_process import error_line, run_in_child
 
 SHADOWS = ("json", "subprocess", "pathlib", "threading", "numpy", "icefield", "pickle", "struct", "lightgbm")
 
@@ -36,9 +36,9 @@ def test_a_child_imports_nothing_from_the_working_folder(
 ) -> None:
     mark = shadows(tmp_path)
     monkeypatch.chdir(tmp_path)
-    done = in_child(child_tasks.say_modules, tmp_path / "json.py")
+    done = run_in_child(child_tasks.say_modules, tmp_path / "json.py")
     assert done is not None
-    assert done.returncode == 0, last_words(done)
+    assert done.returncode == 0, error_line(done)
     assert not [path for path in json.loads(done.stdout) if path.startswith(str(tmp_path))]
     assert not mark.exists()
 
@@ -63,29 +63,29 @@ def test_processes_for_a_model_import_nothing_from_the_working_folder(tmp_path: 
 
 
 def test_a_crash_is_a_signal(tmp_path: Path) -> None:
-    done = in_child(child_tasks.crash, tmp_path)
+    done = run_in_child(child_tasks.crash, tmp_path)
     assert done is not None
     assert done.returncode == -signal.SIGSEGV
 
 
 def test_a_child_that_waits_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_process, "SECONDS", 0.5)
-    assert in_child(child_tasks.sleep, _file(tmp_path)) is None
+    assert run_in_child(child_tasks.sleep, _file(tmp_path)) is None
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of processor time")
 def test_a_child_that_loops_is_ended_by_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_process, "PROCESSOR_SECONDS", 0.0)
-    assert in_child(child_tasks.spin, _file(tmp_path)) is None
+    assert run_in_child(child_tasks.spin, _file(tmp_path)) is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
 def test_a_child_cannot_take_the_machine_s_memory(tmp_path: Path) -> None:
-    done = in_child(child_tasks.claim, _file(tmp_path), str(3 * 2**30))
+    done = run_in_child(child_tasks.claim, _file(tmp_path), str(3 * 2**30))
     assert done is not None
     assert done.returncode == 1
-    assert last_words(done) == "MemoryError"
+    assert error_line(done) == "MemoryError"
 
 
 @pytest.mark.slow
@@ -93,9 +93,9 @@ def test_a_child_cannot_take_the_machine_s_memory(tmp_path: Path) -> None:
 def test_hard_limits_of_the_caller_hold_and_do_not_fail(tmp_path: Path) -> None:
     code = (
         "import resource, sys; from pathlib import Path\n"
-        "import child_tasks\nfrom icefield.libraries.child_process import in_child, last_words\n"
+        "import child_tasks\nfrom icefield.libraries.child_process import run_in_child, error_line\n"
         "for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU): resource.setrlimit(kind, (2**30, 2**30))\n"
-        "done = in_child(child_tasks.claim, Path(sys.argv[1]), sys.argv[2])\n"
+        "done = run_in_child(child_tasks.claim, Path(sys.argv[1]), sys.argv[2])\n"
         "print(done.returncode, done.stderr.decode()[-200:])\n"
     )
     for size, wanted in ((2**20, "0"), (2**30, "1")):
@@ -111,8 +111,8 @@ def test_a_child_ends_with_its_parent(tmp_path: Path, task: str) -> None:
     file = _file(tmp_path)
     code = (
         "import sys; from pathlib import Path; import child_tasks\n"
-        "from icefield.libraries.child_process import in_child\n"
-        f"in_child(child_tasks.{task}, Path(sys.argv[1]))"
+        "from icefield.libraries.child_process import run_in_child\n"
+        f"run_in_child(child_tasks.{task}, Path(sys.argv[1]))"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, str(file)])
     try:

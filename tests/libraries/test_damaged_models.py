@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from icefield.libraries.native_files import LoadError
-from icefield.libraries.soundness import tried_rows, try_rows
+from icefield.libraries.validation import trial_rows, try_rows
 from model_files import people
 
 
@@ -298,7 +298,7 @@ def test_forests_of_every_kind_load_without_a_flag(tmp_path: Path) -> None:
 
 
 def test_rows_of_all_kinds_are_tried() -> None:
-    rows = tried_rows(5)
+    rows = trial_rows(5)
     assert np.isnan(rows).any()
     assert (rows == np.round(rows)).any()
     assert (np.abs(rows[np.isfinite(rows)]) > 1e20).any()

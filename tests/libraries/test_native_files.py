@@ -19,12 +19,12 @@ def text_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_hang_in_the_library_is_an_error(text_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native_files, "in_child", lambda *_: None)
+    monkeypatch.setattr(native_files, "run_in_child", lambda *_: None)
     with pytest.raises(LoadError, match="in time"):
         load_native(text_model)
 
 
 def test_a_crash_in_the_library_is_an_error(text_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native_files, "in_child", lambda *_: CompletedProcess([], -11))
+    monkeypatch.setattr(native_files, "run_in_child", lambda *_: CompletedProcess([], -11))
     with pytest.raises(LoadError, match="signal 11"):
         load_native(text_model)

@@ -283,5 +283,5 @@ def test_a_model_with_very_many_parts_is_looked_at_up_to_a_bound(monkeypatch):
     model.objects = np.array([[i] for i in range(5000)] + [None], dtype=object)[:-1]
     monkeypatch.setattr(attributes, "MOST_PARTS", 50)
     ex = Explainer(model, X)
-    assert len(ex.study.plans._fingerprint._found_parts()) == 50
+    assert len(ex.study.plans._fingerprint._current_parts()) == 50
     ex.partial_dependence(0)

@@ -22,7 +22,7 @@ from icefield.core.question import Resources
 from icefield.data.frame import table_of
 from icefield.engines.brute.pool import wanted_threads
 from icefield.models.model import read_model
-from icefield.models.sharing import alone, copies_help, private_copy, shareable
+from icefield.models.sharing import copies_help, predict_lock, private_copy, shareable
 from icefield.threads import available_processors
 
 RNG = np.random.default_rng(4)
@@ -88,9 +88,13 @@ def test_threads_are_used_unasked_only_where_they_help():
 def test_one_at_a_time_means_it():
     model = read(ALONE["forest"]())
     inside = threading.Event()
-    with alone(model), alone(model):  # the same thread may come back
+    with predict_lock(model), predict_lock(model):  # the same thread may come back
         other = threading.Thread(
-            target=lambda: (alone(model).__enter__(), inside.set(), alone(model).__exit__(None, None, None))
+            target=lambda: (
+                predict_lock(model).__enter__(),
+                inside.set(),
+                predict_lock(model).__exit__(None, None, None),
+            )
         )
         other.start()
         assert not inside.wait(0.05)

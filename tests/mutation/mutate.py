@@ -46,12 +46,12 @@ MUTATIONS = [
     *_of(
         "forest/check.py", FOREST + "test_check.py tests/core/test_engine.py",
         ("left = values <= forest", "left = values < forest"),
-        ("left[asked] = forest.condition_missing_left[condition[asked]]", "pass"),
-        ("| forest.condition_zero_missing[condition[asked]]", ""),
+        ("left[candidates] = forest.condition_missing_left[condition[candidates]]", "pass"),
+        ("| forest.condition_zero_missing[condition[candidates]]", ""),
         ("if agrees.all():", "if agrees.any():"),
         ("allowed = tree_model.tolerance *", "allowed = 1e6 * tree_model.tolerance *"),
         ("[: CHECKED_ROWS // 2]", "[:0]"),
-        ("if found.shape != expected.shape:", "if False:"),
+        ("if predicted.shape != expected.shape:", "if False:"),
     ),
     *_of(
         "forest/form.py", FOREST + "test_form.py",
@@ -92,7 +92,7 @@ MUTATIONS = [
         ('missing_left=records["missing_go_to_left"]', 'missing_left=1 - records["missing_go_to_left"]'),
         ("table.names[i] for i in [*first, *then]", "table.names[i] for i in [*then, *first]"),
         ("refuse_missing=not accepts_missing", "refuse_missing=accepts_missing"),
-        ("(own + more - 1.0)", "(own + more)"),
+        ("(depth + more - 1.0)", "(depth + more)"),
         ("links.logistic(2.0)", "links.logistic()"),
         ("* model.learning_rate", "* 0.1"),
         ("share = 1.0 / len(trees)", "share = 1.0"),
@@ -106,7 +106,7 @@ MUTATIONS = [
         ("links.scaled(1.0 / n_iterations)", "links.scaled(1.0)"),
         ("self.missing_type == MISSING_ZERO", "self.missing_type == MISSING_NAN"),
         ("levels_in_order(levels, unknown_is_missing=True)", "levels_in_order(levels, unknown_is_missing=False)"),
-        ("first[own] + self.threshold", "self.threshold"),
+        ("first[tree_of_set] + self.threshold", "self.threshold"),
         ('links.logistic(float(options["sigmoid"]))', "links.logistic()"),
         ("negative_fraction_is_zero=True", "negative_fraction_is_zero=False"),
     ),
@@ -143,7 +143,7 @@ MUTATIONS = [
     ),
     *_of(
         "libraries/sklearn/pipeline_trees.py", LIBRARIES + "sklearn/test_pipeline_trees.py tests/core/test_engine.py",
-        ("elif len(sources) > 1 and looked_at &", "elif len(sources) > 1 and not looked_at &"),
+        ("elif len(sources) > 1 and split_columns &", "elif len(sources) > 1 and not split_columns &"),
         ("if len(sources) == 1 and name in inner.drives:", "if name in inner.drives:"),
     ),
     *_of(
@@ -183,10 +183,10 @@ MUTATIONS = [
     ),
     *_of(
         "libraries/lightgbm/format.py", LIBRARIES + "lightgbm/test_lightgbm_format.py",
-        ("start + few\n", "start + few + 1\n"),
+        ("start + count\n", "start + count + 1\n"),
         ("iterations = best if best > 0 else", "iterations = best if best > 90 else"),
         ("ended = all(", "ended = any("),
-        ("(np.abs(found) < LARGEST_EXACT).all() and", ""),
+        ("(np.abs(values) < LARGEST_EXACT).all() and", ""),
     ),
     *_of(
         "libraries/xgboost/binary.py", LIBRARIES + "xgboost/test_xgboost_binary.py",

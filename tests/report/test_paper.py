@@ -44,7 +44,7 @@ def test_the_report_of_all_flights_has_at_most_a_megabyte(record_property: pytes
         pytest.skip("the flights, pandas or lightgbm are not installed")
     X, y = demo.flights(None)
     known = y.notna()
-    model = demo._fitted(X[known], y[known], False)
+    model = demo._fit_model(X[known], y[known], False)
     report = demo._explainer(model, X, y).report(title=demo.TITLE)
     size = len(report.html.encode())
     record_property("printed", f"report of {len(X):,} flights: {size / 1e6:.2f} MB")

@@ -105,7 +105,7 @@ def test_arrow_s_threads_hold_nothing_of_python_s(suffix: str, monkeypatch: pyte
     monkeypatch.setattr(pa, "BufferReader", lambda memory: given.append(memory) or reader(memory))
     before = sys.getrefcount(content)
     with suppress(Exception):
-        data_files._parsed(content, f".{suffix}", "a file")
+        data_files._parse(content, f".{suffix}", "a file")
     assert sys.getrefcount(content) == before
     assert [type(memory) for memory in given] == [pa.Buffer]
 

@@ -191,13 +191,13 @@ def test_values_between_brackets_are_where_the_sketch_has_them(rng):
     values = rng.normal(size=N)
     survey = surveyed(values)
     from icefield.rows.quantile_refinement import brackets_of
-    from icefield.rows.rank_sketch import Sketched
+    from icefield.rows.rank_sketch import RankSummary
 
     shown, weights, _ = survey.values
     probabilities = np.array([0.0, 0.1, 0.5, 1.0])
-    for bracket in brackets_of(Sketched("a", shown, weights, survey.rank_error), probabilities):
+    for bracket in brackets_of(RankSummary("a", shown, weights, survey.rank_error), probabilities):
         assert bracket.low < bracket.high
     for p, quantile in zip(probabilities, weighted_quantiles(values, probabilities, None)):
         if 0 < p < 1:
-            own = brackets_of(Sketched("a", shown, weights, survey.rank_error), np.array([p]))
+            own = brackets_of(RankSummary("a", shown, weights, survey.rank_error), np.array([p]))
             assert own[0].low < quantile <= own[0].high

@@ -211,7 +211,7 @@ def test_recursion_of_a_misread_model_that_cannot_be_followed_is_an_error() -> N
 def test_a_version_without_its_own_walk_is_answered_from_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     model = DecisionTreeRegressor(max_depth=3).fit(X, Y)
     expected = sklearn.inspection.partial_dependence(model, X, [0], method="recursion", grid_resolution=4)
-    monkeypatch.setattr("icefield.sklearn.recursion.own_recursion", lambda estimator: None)
+    monkeypatch.setattr("icefield.sklearn.recursion.sklearn_recursion", lambda estimator: None)
     given = ours.partial_dependence(model, X, [0], method="recursion", grid_resolution=4)
     assert_same(given, expected)
 

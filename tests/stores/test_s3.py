@@ -164,7 +164,7 @@ def test_a_server_that_never_answers_is_an_error_in_time(url, stalled, model, mo
 def test_rows_that_stop_coming_are_an_error(stalled, s3, model, monkeypatch):
     explainer = Explainer(model, "s3://rows/parquet", storage_options={**s3.options, "config_kwargs": {}})
     source = explainer.study.rows._stream.source
-    monkeypatch.setattr(type(source), "_scanned", lambda *_: iter(lambda: time.sleep(60), 1))
+    monkeypatch.setattr(type(source), "_scan", lambda *_: iter(lambda: time.sleep(60), 1))
     object.__setattr__(source._store, "patience", 0.5)
     with pytest.raises(InputError, match="did not answer within"):
         explainer.partial_dependence("age")

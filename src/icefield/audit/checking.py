@@ -15,7 +15,7 @@ import numpy as np
 
 from icefield.audit.plain_values import plain
 from icefield.data.columns import object_array
-from icefield.effect.whole_files import written_beside
+from icefield.effect.whole_files import atomic_write
 from icefield.errors import InputError, InputTypeError
 from icefield.statistics.tables import ResultTable, cell_text, labels_column
 
@@ -201,7 +201,7 @@ def check(
 def _deliver(text: str, path: str | Path | None) -> str | None:
     if path is None:
         return text
-    with written_beside(path) as file:
+    with atomic_write(path) as file:
         file.write_text(text, encoding="utf-8", newline="\n")
     return None
 

@@ -32,7 +32,7 @@ from icefield.core.rows import Block
 from icefield.core.study import Study
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, is_missing_value, object_array
 from icefield.data.grid import Grid
-from icefield.effect.whole_files import written_beside
+from icefield.effect.whole_files import atomic_write
 from icefield.errors import InputError, MissingFileError
 from icefield.models.model import read_model
 from icefield.sampling import choose_rows
@@ -411,5 +411,5 @@ def _write(file: Path, document: Mapping[str, Any]) -> None:
     text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     if file.is_file() and file.read_text(encoding="utf-8") == text:
         return
-    with written_beside(file) as target:
+    with atomic_write(file) as target:
         target.write_text(text, encoding="utf-8", newline="\n")

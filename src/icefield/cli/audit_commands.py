@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from icefield.cli.asking import BY, FEATURES, output_option, question, repeated, with_outputs
 from icefield.cli.help_pages import GroupedCommand
-from icefield.cli.output import print_lines, say_written, show
+from icefield.cli.output import print_lines, print_written, show
+from icefield.cli.shared_options import BY, FEATURES, list_option, output_option, question, with_outputs
 from icefield.errors import InputError
 
 EXIT_BROKEN = 4  # something that was asked for does not hold
@@ -20,7 +20,7 @@ _MODEL_AND_DATA = (
     "MODEL is a model file, or package.module:object, which imports that module and so runs its code. "
     "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input."
 )
-_FOUND = f"{_MODEL_AND_DATA} Exit codes: 0 all requirements hold, 4 at least one does not, 5 at least one is undecided, 1 the request cannot be done."
+_EXIT_CODES = f"{_MODEL_AND_DATA} Exit codes: 0 all requirements hold, 4 at least one does not, 5 at least one is undecided, 1 the request cannot be done."
 SECONDS = click.option(
     "--time", "seconds", type=click.FloatRange(min=0), default=10.0, show_default=True, metavar="SECONDS",
     help="Time limit for the statements about every possible input.",
@@ -39,24 +39,24 @@ def _write_text(text: str, path: str, quiet: bool) -> None:
     if path == "-":
         print_lines(text.rstrip("\n"))
         return
-    from icefield.effect.whole_files import written_beside
+    from icefield.effect.whole_files import atomic_write
 
-    with written_beside(path) as file:
+    with atomic_write(path) as file:
         file.write_text(text, encoding="utf-8", newline="\n")
-    say_written(quiet, path)
+    print_written(quiet, path)
 
 
-@_question(_FOUND)
+@_question(_EXIT_CODES)
 @FEATURES
 @BY
-@repeated("--increasing", help="Predictions must never fall along it")
-@repeated("--decreasing", help="Predictions must never rise along it")
+@list_option("--increasing", help="Predictions must never fall along it")
+@list_option("--decreasing", help="Predictions must never rise along it")
 @click.option(
     "--undeclared", is_flag=True, help="Do not test the monotone constraints that the model was fitted with."
 )
 @click.option("--rows-only", is_flag=True, help="Test the given rows only, not every possible input.")
 @SECONDS
-@repeated("--flips", metavar="COLUMN", help="How many predictions change when only this column changes")
+@list_option("--flips", metavar="COLUMN", help="How many predictions change when only this column changes")
 @click.option(
     "--threshold", type=float, help="Predictions of at least this count as positive decisions, for --flips."
 )
@@ -81,21 +81,21 @@ def audit(
     Example:
       icefield audit model.txt loans.csv --increasing income --decreasing debt --time 60
     """
-    found = explainer.audit(
+    result = explainer.audit(
         features or None, increasing=increasing, decreasing=decreasing, declared=not undeclared, everywhere=not rows_only,
         seconds=seconds, flips=flips or None, threshold=threshold, bounds=bounds,
     )  # fmt: skip
     document = out.pop("json_path")
     if document is not None:
-        _write_text(json.dumps(found.document, indent=1, ensure_ascii=False), document, out["quiet"])
+        _write_text(json.dumps(result.document, indent=1, ensure_ascii=False), document, out["quiet"])
     if document is None or any(value for key, value in out.items() if key != "quiet"):
-        show(found, json_path=None, **out)
+        show(result, json_path=None, **out)
     if document != "-" and out["csv_path"] != "-" and out["parquet_path"] != "-":
-        print_lines(*found.failures, *(f"not decided: {one}" for one in found.undecided))
-        print_lines(*(f"  {example}" for example in found.examples))
-    if not found.ok:
+        print_lines(*result.failures, *(f"not decided: {statement}" for statement in result.undecided))
+        print_lines(*(f"  {example}" for example in result.examples))
+    if not result.ok:
         raise click.exceptions.Exit(EXIT_BROKEN)
-    if found.undecided:
+    if result.undecided:
         raise click.exceptions.Exit(EXIT_UNDECIDED)
 
 
@@ -120,7 +120,7 @@ def _expectations(_: click.Context, __: click.Parameter, path: str | None) -> An
     return None if path is None else read_expectations(path)
 
 
-@_question(_FOUND)
+@_question(_EXIT_CODES)
 @click.argument("expectations", required=False, type=click.Path(), callback=_expectations)
 @click.option(
     "--against",
@@ -150,32 +150,32 @@ def check(
       icefield check model.txt loans.csv expectations.toml --junit check.xml
       icefield check new.txt loans.csv --against effects/
     """
-    from icefield.audit.checking import check as checked
+    from icefield.audit.checking import check as run_check
 
     if expectations is None and against is None:
         problem = "must be a file, unless --against names a folder"
         raise InputError.about("EXPECTATIONS", problem, ..., "draft one with: icefield expect MODEL DATA")
-    found = checked(explainer, expectations, against=against, seconds=seconds)
-    for path, text in ((junit, found.to_junit), (html, found.to_html)):
+    result = run_check(explainer, expectations, against=against, seconds=seconds)
+    for path, text in ((junit, result.to_junit), (html, result.to_html)):
         if path is not None:
             text(path)
-            say_written(quiet, path)
+            print_written(quiet, path)
     if json_path is not None:
-        _write_text(found.to_json() or "", json_path, quiet)
+        _write_text(result.to_json() or "", json_path, quiet)
     if json_path != "-":
-        print_lines(repr(found), *(f"FAIL {one}" for one in found.failures))
-    if not found.ok:
+        print_lines(repr(result), *(f"FAIL {failure}" for failure in result.failures))
+    if not result.ok:
         raise click.exceptions.Exit(EXIT_BROKEN)
 
 
 @_question(_MODEL_AND_DATA)
 @output_option("Where to write.", folder=True, required=True, metavar="FOLDER")
-@repeated(
+@list_option(
     "--refit", "refits", metavar="MODEL", help="The same model refitted to other data, to estimate noise"
 )
-@click.option("--refits", "made", type=click.IntRange(min=2), metavar="N",
+@click.option("--refits", "n", type=click.IntRange(min=2), metavar="N",
               help="Number of refits to make on halves of DATA instead; needs --y and a MODEL that can be fitted (a pickle, or package.module:object).")  # fmt: skip
-def snapshot(explainer: Any, output: str, refits: tuple[str, ...], made: int | None, quiet: bool) -> None:
+def snapshot(explainer: Any, output: str, refits: tuple[str, ...], n: int | None, quiet: bool) -> None:
     """Write the model's effects to a folder of small files, to check the next model against.
 
     \b
@@ -185,12 +185,12 @@ def snapshot(explainer: Any, output: str, refits: tuple[str, ...], made: int | N
     """
     from icefield.cli import loading
 
-    if refits and made is not None:
+    if refits and n is not None:
         raise click.UsageError(
             "--refit and --refits contradict each other: give fitted models, or how many to make."
         )
-    given = click.get_current_context().params
-    safety = {name: given[name] for name in ("allow_pickle", "trust")}
+    options = click.get_current_context().params
+    safety = {name: options[name] for name in ("allow_pickle", "trust")}
     models = [loading.load_model(path, **safety) for path in refits]
-    explainer.snapshot(Path(output), refits=models or made)
-    say_written(quiet, output)
+    explainer.snapshot(Path(output), refits=models or n)
+    print_written(quiet, output)

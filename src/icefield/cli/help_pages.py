@@ -31,12 +31,12 @@ class GroupedCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         names = ["help" if "--help" in option.opts else option.name for option in options]
-        listed = [(name, option.get_help_record(ctx)) for name, option in zip(names, options)]
+        entries = [(name, option.get_help_record(ctx)) for name, option in zip(names, options)]
         grouped = {name for names in GROUPS.values() for name in names}
-        own = [record for name, record in listed if record is not None and name not in grouped]
-        sections = {"Options": own}
-        for title, own_names in GROUPS.items():
-            sections[title] = [record for name, record in listed if record is not None and name in own_names]
+        ungrouped = [record for name, record in entries if record is not None and name not in grouped]
+        sections = {"Options": ungrouped}
+        for title, group in GROUPS.items():
+            sections[title] = [record for name, record in entries if record is not None and name in group]
         for title, records in sections.items():
             if records:
                 with formatter.section(title):

@@ -40,7 +40,7 @@ def load_model(
 ) -> Any:
     """A fitted model from a file, or from ``package.module:object`` (which runs that module's code)."""
     if is_imported(path):
-        return _imported(path, option)
+        return _import_object(path, option)
     check_model_file(path, option)
     file = Path(path)
     suffix = file.suffix.lower()
@@ -50,13 +50,13 @@ def load_model(
                 f"{path} is a pickle: loading it runs whatever code it holds. Hint: if you made it yourself or trust who "
                 "did, add --allow-pickle; otherwise save the model in its library's own format, ONNX or skops."
             )
-        return _unpickled(file, option)
+        return _unpickle(file, option)
     if suffix == ".skops":
         return load_skops(file, trust)
     return load_native(file)
 
 
-def _unpickled(file: Path, option: str) -> Any:
+def _unpickle(file: Path, option: str) -> Any:
     try:
         joblib = optional("joblib")
         if joblib is not None:
@@ -69,13 +69,13 @@ def _unpickled(file: Path, option: str) -> Any:
         raise LoadError.about(option, "could not be unpickled", str(file), first_line(error)) from error
 
 
-def _imported(path: str, option: str) -> Any:
+def _import_object(path: str, option: str) -> Any:
     module, _, name = path.partition(":")
     if not module or not name:
         raise LoadError.about(option, "must look like package.module:object, whose code is then run", path)
     sys.path.insert(0, "")
     try:
-        found = importlib.import_module(module)
+        target = importlib.import_module(module)
     except Exception as error:
         problem = f"names a module that cannot be imported ({module})"
         raise LoadError.about(option, problem, path, first_line(error)) from error
@@ -85,9 +85,9 @@ def _imported(path: str, option: str) -> Any:
         if "" not in sys.path:
             sys.path.append("")
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not hasattr(target, part):
             raise LoadError.about(
-                option, f"names {name!r}, which {module} does not have", path, did_you_mean(part, dir(found))
+                option, f"names {name!r}, which {module} does not have", path, did_you_mean(part, dir(target))
             )
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target

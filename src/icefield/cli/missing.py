@@ -16,12 +16,12 @@ class MissingCells:
     them may be somebody's level.
     """
 
-    given: tuple[str, ...] = ()
+    user_texts: tuple[str, ...] = ()
 
     @property
     def texts(self) -> frozenset[str]:
-        return frozenset(("", *self.given))
+        return frozenset(("", *self.user_texts))
 
     @property
     def numbers(self) -> frozenset[str]:
-        return frozenset(("", *(self.given or NO_NUMBER)))
+        return frozenset(("", *(self.user_texts or NO_NUMBER)))

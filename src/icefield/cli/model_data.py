@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.cli.cells import Matched, NotANumber, as_it_looks, as_numbers, as_text, matched
+from icefield.cli.csv_values import LevelMatch, NotANumber, as_numbers, as_text, infer_values, match_levels
 from icefield.cli.data_files import DataFile, row_text
 from icefield.cli.missing import MissingCells
 from icefield.counts import counted
@@ -54,28 +54,28 @@ def columns_for(
     adapter = _adapter(model)
     if adapter is not None and _by_name(adapter, names):
         return list(names)
-    aside = {name for name in names if name == y}
+    excluded = {name for name in names if name == y}
     width = None if adapter is None else adapter.n_columns
     if width is not None:
-        others = {name for name in names if name in (weights, by, cluster)} - aside
-        too_many = len(names) - len(aside) - width
-        if 0 < too_many < len(others):
+        candidates = {name for name in names if name in (weights, by, cluster)} - excluded
+        too_many = len(names) - len(excluded) - width
+        if 0 < too_many < len(candidates):
             problem = (
                 f"has {len(names)} columns, and the model, which does not know their names, takes {width}: "
-                f"which of {' and '.join(sorted(map(repr, others)))} it was fitted on cannot be determined"
+                f"which of {' and '.join(sorted(map(repr, candidates)))} it was fitted on cannot be determined"
             )
             raise LoadError.about("DATA", problem, hint="drop the other columns from the data")
-        if too_many >= len(others):
-            aside |= others
-    return [name for name in names if name not in aside]
+        if too_many >= len(candidates):
+            excluded |= candidates
+    return [name for name in names if name not in excluded]
 
 
 # --- what they hold ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a model takes: columns of numbers, of texts, and of levels it knows. Of others it says nothing."""
+class ColumnTypes:
+    """Names of the columns that a model takes as numbers, as texts and as levels it knows; the type of others is open."""
 
     numbers: frozenset[Any] = frozenset()
     texts: frozenset[Any] = frozenset()
@@ -95,63 +95,63 @@ def fitted_data(
     data: DataFile,
     missing: MissingCells | None = None,
     columns: Sequence[Any] | None = None,
-    wanted: Wanted | None = None,
+    types: ColumnTypes | None = None,
 ) -> FittedData:
     """The data with every column as the model takes it, of which it gets `columns`, by default all.
 
-    `wanted` is what the model takes, where that is known from other rows.
+    `types` is what the model takes, where that is known from other rows.
     """
     missing = MissingCells() if missing is None else missing
     names = column_names(data.frame)
-    looks = AsItLooks(data, missing)
-    if wanted is None:
-        wanted = wanted_columns(model, names if columns is None else columns, looks)
+    inferred = InferredColumns(data, missing)
+    if types is None:
+        types = column_types(model, names if columns is None else columns, inferred)
     remarks: list[str] = []
     changed: dict[Any, Any] = {}
     for name in names:
-        if name in wanted.levels:
-            if not data.as_text and _holds_levels(looks.cells(name), wanted.levels[name]):
+        if name in types.levels:
+            if not data.as_text and _holds_levels(inferred.cells(name), types.levels[name]):
                 continue
-            changed[name], said = _as_levels(name, data, wanted.levels[name], missing)
-            remarks += said
+            changed[name], new_remarks = _as_levels(name, data, types.levels[name], missing)
+            remarks += new_remarks
         elif not data.as_text:
             continue
-        elif name in wanted.numbers:
+        elif name in types.numbers:
             changed[name] = _as_numbers(name, data, missing)
-        elif name in wanted.texts:
-            changed[name] = as_text(looks.cells(name), missing.texts)
+        elif name in types.texts:
+            changed[name] = as_text(inferred.cells(name), missing.texts)
         else:
-            changed[name] = looks[name]
-    return FittedData(_with_library_s_own(model, _assembled(data, changed)), tuple(remarks))
+            changed[name] = inferred[name]
+    return FittedData(_with_library_types(model, _frame_with(data, changed)), tuple(remarks))
 
 
-def wanted_columns(model: Any, names: Sequence[Any], looks: Any) -> Wanted:
-    """What a model says of these columns. `looks` shows what each seems to hold, where a model leaves that open."""
+def column_types(model: Any, names: Sequence[Any], inferred: Any) -> ColumnTypes:
+    """The type a model takes each of these columns as. `inferred` holds values by column, where a model leaves the type open."""
     adapter, library = _adapter(model), library_of(model)
-    if adapter is None or library is None or not _can_be_told(adapter, names):
-        return Wanted()
-    own = _columns_of(model, names)
+    if adapter is None or library is None or not _columns_match(adapter, names):
+        return ColumnTypes()
+    columns = _columns_of(model, names)
     if library.files is None:
         if library.name != "sklearn":
-            return Wanted()
-        levels = {name: known for name, known in known_levels(model).items() if name in own}
-        numeric = set(own) - set(levels) if takes_only_numbers(model) else set()
-        return Wanted(frozenset(numeric), levels=levels)
-    here = own if adapter.columns is None else dict(zip(adapter.columns, own))
-    found = library.files.known_levels(model, looks)
-    levels = {(here[name] if isinstance(here, dict) else name): known for name, known in found.items()}
-    texts = frozenset(library.files.text_columns(model, own))
-    numeric = set(library.files.number_columns(model, own)) - set(levels) - texts
-    return Wanted(frozenset(numeric), texts, levels)
+            return ColumnTypes()
+        levels = {name: known for name, known in known_levels(model).items() if name in columns}
+        numeric = set(columns) - set(levels) if takes_only_numbers(model) else set()
+        return ColumnTypes(frozenset(numeric), levels=levels)
+    name_in_data = dict(zip(columns if adapter.columns is None else adapter.columns, columns))
+    levels_by_name = library.files.known_levels(model, inferred)
+    levels = {name_in_data[name]: known for name, known in levels_by_name.items()}
+    texts = frozenset(library.files.text_columns(model, columns))
+    numeric = set(library.files.number_columns(model, columns)) - set(levels) - texts
+    return ColumnTypes(frozenset(numeric), texts, levels)
 
 
-def _can_be_told(adapter: Adapter, names: Sequence[Any]) -> bool:
+def _columns_match(adapter: Adapter, names: Sequence[Any]) -> bool:
     """Whether the data's columns can be matched to the model's."""
     return _by_name(adapter, names) or adapter.n_columns in (None, len(names))
 
 
-class AsItLooks:
-    """A file's columns by what they seem to hold, each looked at when it is asked for."""
+class InferredColumns:
+    """A file's columns by name, with the types that their cells suggest; each is parsed when it is first read."""
 
     def __init__(self, data: DataFile, missing: MissingCells) -> None:
         self._data, self._missing = data, missing
@@ -165,7 +165,7 @@ class AsItLooks:
         if not self._data.as_text:
             return self._data.frame[name]
         if name not in self._seen:
-            self._seen[name] = as_it_looks(self.cells(name), self._missing)
+            self._seen[name] = infer_values(self.cells(name), self._missing)
         return self._seen[name]
 
 
@@ -183,10 +183,10 @@ def _as_numbers(name: Any, data: DataFile, missing: MissingCells) -> NDArray[Any
     try:
         return as_numbers(_values(data.frame, name), missing.numbers)
     except NotANumber as error:
-        raise _no_number(name, f"{data.row(error.row)} holds text", error.cell) from None
+        raise _not_a_number(name, f"{data.row(error.row)} holds text", error.cell) from None
 
 
-def _no_number(name: Any, where: str, value: Any) -> LoadError:
+def _not_a_number(name: Any, where: str, value: Any) -> LoadError:
     problem = f"must hold numbers in the column {name!r}, which the model takes as numbers; {where}"
     hint = "write a number there, or nothing if it is missing"
     hint += f", or missing={value!r}" if isinstance(value, str) else ""
@@ -204,41 +204,41 @@ def _holds_levels(values: Sequence[Any], known: KnownLevels) -> bool:
 def _as_levels(name: Any, data: DataFile, known: KnownLevels, missing: MissingCells) -> tuple[Any, list[str]]:
     """A column as the model's levels, and a remark about values it has never seen."""
     values = _values(data.frame, name)
-    found = matched(values, known, missing)
-    said = [_about_unseen(name, data, known, found)] if found.unseen else []
+    match = match_levels(values, known, missing)
+    notes = [_unseen_remark(name, data, known, match)] if match.unseen else []
     pandas = optional("pandas")
     if known.typed and pandas is not None:
-        return pandas.Categorical.from_codes(found.codes, categories=pandas.Index(list(known.levels))), said
+        return pandas.Categorical.from_codes(match.codes, categories=pandas.Index(list(known.levels))), notes
     levels = object_array([*known.levels, known.missing])
-    out = levels[np.where(found.codes < 0, len(known.levels), found.codes)]
+    out = levels[np.where(match.codes < 0, len(known.levels), match.codes)]
     if known.unseen == "kept":
-        for row in found.unseen_rows.tolist():
+        for row in match.unseen_rows.tolist():
             out[row] = values[row]
     kinds = {type(value) for value in out.tolist()}
     if len(kinds) == 1 and kinds <= {int, float, bool}:
-        return np.array(out.tolist()), said
-    return out, said
+        return np.array(out.tolist()), notes
+    return out, notes
 
 
-def _about_unseen(name: Any, data: DataFile, known: KnownLevels, found: Matched) -> str:
-    unseen = found.unseen
-    listed = ", ".join(
+def _unseen_remark(name: Any, data: DataFile, known: KnownLevels, match: LevelMatch) -> str:
+    unseen = match.unseen
+    values = ", ".join(
         f"{cut(repr(value), 40)} ({counted(count)} row{'s' if count > 1 else ''})"
         for value, count in unseen.most_common(SHOWN)
     )
     more = f" and {counted(len(unseen) - SHOWN)} other values" if len(unseen) > SHOWN else ""
     levels = ", ".join(cut(repr(level), 40) for level in known.levels[:SHOWN])
     levels += ", ..." if len(known.levels) > SHOWN else ""
-    if known.unseen == "refused" or (known.unseen == "missing" and not (found.codes >= 0).any()):
+    if known.unseen == "refused" or (known.unseen == "missing" and not (match.codes >= 0).any()):
         value = unseen.most_common(1)[0][0]
-        problem = f"holds values in the column {name!r} that the model has never seen: {listed}{more}, first in {data.row(int(found.unseen_rows[0]))}"
+        problem = f"holds values in the column {name!r} that the model has never seen: {values}{more}, first in {data.row(int(match.unseen_rows[0]))}"
         hint = f"its levels are {levels}; for values that stand for missing, write missing={value!r}"
         raise LoadError.about("DATA", problem, hint=hint)
     fate = "are missing to it" if known.unseen == "missing" else "are left for it to judge"
-    return f"Column {name!r} of DATA holds values MODEL has never seen, which {fate}: {listed}{more}."
+    return f"Column {name!r} of DATA holds values MODEL has never seen, which {fate}: {values}{more}."
 
 
-def _assembled(data: DataFile, changed: Mapping[Any, Any]) -> Any:
+def _frame_with(data: DataFile, changed: Mapping[Any, Any]) -> Any:
     """The file's frame with these columns, in the library it was read by."""
     frame = data.frame
     if not changed:
@@ -252,18 +252,18 @@ def _assembled(data: DataFile, changed: Mapping[Any, Any]) -> Any:
             out[name] = pandas.Series(values, index=out.index)
         return out
     library = type(frame).__module__.split(".")[0]
-    made = frame_of(changed, library)
+    columns = frame_of(changed, library)
     if data.as_text:
-        return made
+        return columns
     if library == "polars":
-        return frame.with_columns([made[name] for name in changed])
+        return frame.with_columns([columns[name] for name in changed])
     for name in changed:
-        frame = frame.set_column(frame.column_names.index(name), name, made[name])
+        frame = frame.set_column(frame.column_names.index(name), name, columns[name])
     return frame
 
 
-def _with_library_s_own(model: Any, frame: Any) -> Any:
-    """What is left to a library: CatBoost's missing categories, XGBoost's categories that are bare codes."""
+def _with_library_types(model: Any, frame: Any) -> Any:
+    """The frame with types that only the library knows: CatBoost's missing categories, XGBoost's categories that are bare codes."""
     files = _files_of(model)
     if files is None or not type(frame).__module__.startswith("pandas"):
         return frame
@@ -273,7 +273,7 @@ def _with_library_s_own(model: Any, frame: Any) -> Any:
 def check_numbers(model: Any, table: Table) -> None:
     """Refuse text in a column the model takes as numbers, and say where it is."""
     adapter = _adapter(model)
-    if adapter is None or not _can_be_told(adapter, table.names):
+    if adapter is None or not _columns_match(adapter, table.names):
         return
     files = _files_of(model)
     for name in [] if files is None else files.number_columns(model, _columns_of(model, table.names)):
@@ -282,27 +282,27 @@ def check_numbers(model: Any, table: Table) -> None:
         column = table.column(name)
         # A category type of its own is the model's affair: its library compares the levels.
         if column.kind not in ("float", "integer", "boolean") and not column.closed:
-            found = _first_other(column)
-            if found is not None:
-                raise _no_number(name, found[0], found[1])
+            offender = _first_non_number(column)
+            if offender is not None:
+                raise _not_a_number(name, *offender)
 
 
 @contextmanager
-def refusals_explained(model: Any, table: Table) -> Iterator[None]:
-    """An error of the user's model while it was asked is about its rows; say which, where that is clear."""
+def explain_refusals(model: Any, table: Table) -> Iterator[None]:
+    """Errors that the user's model raises inside become a `ModelError` that names the row at fault, where that is clear."""
     try:
         yield
     except Exception as error:
         # An Explainer tries a few rows first and words a refusal itself; a text further down it cannot know.
         worded = isinstance(error, IcefieldError)
-        theirs: BaseException | None = error.__cause__ if worded else error
-        if theirs is None or (worded and not isinstance(error, ModelError)) or not _raised_by_model(theirs):
+        cause: BaseException | None = error.__cause__ if worded else error
+        if cause is None or (worded and not isinstance(error, ModelError)) or not _raised_by_model(cause):
             raise
         reason = _text_among_numbers(model, table)
         if worded and not reason:
             raise
         hint = f" Hint: {reason}." if reason else ""
-        raise ModelError(f"MODEL refused these rows of DATA: {first_line(theirs)}.{hint}") from error
+        raise ModelError(f"MODEL refused these rows of DATA: {first_line(cause)}.{hint}") from error
 
 
 def _raised_by_model(error: BaseException) -> bool:
@@ -313,13 +313,13 @@ def _raised_by_model(error: BaseException) -> bool:
     # Adapters turn rows into what a library takes: text that is no number fails there.
     last = modules[-1]
     in_adapter = last.startswith("icefield.models.") or last.endswith((".predictions", ".margins"))
-    asked = "icefield.models.model" in modules or "icefield.models.trial" in modules
-    ours = last.startswith("icefield.")
-    return asked and (not ours or (in_adapter and isinstance(error, (ValueError, TypeError))))
+    was_predicting = "icefield.models.model" in modules or "icefield.models.trial" in modules
+    is_icefield = last.startswith("icefield.")
+    return was_predicting and (not is_icefield or (in_adapter and isinstance(error, (ValueError, TypeError))))
 
 
 def _text_among_numbers(model: Any, table: Table) -> str:
-    """Where a column that is mostly numbers holds text: the likely reason why a model refused rows."""
+    """A sentence that names the first text in a column of mostly numbers, the likely reason for a refusal; else empty."""
     for name in _columns_of(model, table.names):
         if name not in table.names:
             continue
@@ -327,31 +327,31 @@ def _text_among_numbers(model: Any, table: Table) -> str:
         if column.kind != "categorical" or column.closed:
             continue
         levels = [_is_number(level) for level in column.levels.tolist()]
-        read = np.array([*levels, False])[column.codes]
-        known = ~column.missing
-        if 2 * read.sum() >= known.sum() and not read[known].all():
-            at = int(np.flatnonzero(known & ~read)[0])
-            held = cut(repr(column.values[at]), 80)
-            return f"column {name!r} is mostly numbers, but {row_text(at)} holds {held}"
+        is_number = np.array([*levels, False])[column.codes]
+        present = ~column.missing
+        if 2 * is_number.sum() >= present.sum() and not is_number[present].all():
+            row = int(np.flatnonzero(present & ~is_number)[0])
+            value = cut(repr(column.values[row]), 80)
+            return f"column {name!r} is mostly numbers, but {row_text(row)} holds {value}"
     return ""
 
 
 def _columns_of(model: Any, names: Sequence[Any]) -> list[Any]:
-    """These columns in the model's order; those that are missing by the model's name."""
+    """The model's columns in its order, by their names in the data; missing ones by the model's name."""
     adapter = _adapter(model)
     if adapter is None or adapter.columns is None or not _by_name(adapter, names):
         return list(names)
-    found = columns_by_spelling(adapter.columns, names)
-    return [name if own is None else own for name, own in zip(adapter.columns, found)]
+    columns = columns_by_spelling(adapter.columns, names)
+    return [name if column is None else column for name, column in zip(adapter.columns, columns)]
 
 
 def _by_name(adapter: Adapter, names: Sequence[Any]) -> bool:
-    wanted = adapter.columns
-    return wanted is not None and (not adapter.names_are_made_up or set(wanted) <= set(names))
+    columns = adapter.columns
+    return columns is not None and (not adapter.names_are_made_up or set(columns) <= set(names))
 
 
 def _adapter(model: Any) -> Adapter | None:
-    """What a model says of its columns; None for those that say nothing, or cannot be read."""
+    """The adapter of a model, which knows its columns; None for a model of no known library, or one that cannot be read."""
     library = library_of(model)
     try:
         return None if library is None else library.predictions.adapt(model, "response")
@@ -364,18 +364,18 @@ def _files_of(model: Any) -> Files | None:
     return None if library is None else library.files
 
 
-def _first_other(column: Column) -> tuple[str, Any] | None:
+def _first_non_number(column: Column) -> tuple[str, Any] | None:
     """The first value that is no number: its row in words, and the value.
 
     Among texts, one that does not even read as a number: in a CSV file it is what made the rest text.
     """
-    known, kinds = np.flatnonzero(~column.missing).tolist(), (numbers.Number, np.bool_)
-    others = [at for at in known if not isinstance(column.values[at], kinds)]
-    if not others:
+    present, kinds = np.flatnonzero(~column.missing).tolist(), (numbers.Number, np.bool_)
+    rows = [row for row in present if not isinstance(column.values[row], kinds)]
+    if not rows:
         return None
-    at = next((at for at in others if not _is_number(column.values[at])), others[0])
-    value = column.values[at]
-    return f"{row_text(at)} holds {'text' if isinstance(value, str) else type(value).__name__}", value
+    row = next((row for row in rows if not _is_number(column.values[row])), rows[0])
+    value = column.values[row]
+    return f"{row_text(row)} holds {'text' if isinstance(value, str) else type(value).__name__}", value
 
 
 def _is_number(value: Any) -> bool:

@@ -17,7 +17,7 @@ def given_names(texts: Sequence[str], table: Table) -> dict[Any, Any] | None:
     names: dict[Any, str] = {}
     levels: dict[Any, dict[Any, str]] = {}
     for text in texts:
-        key, name = _halves("--name", text)
+        key, name = _key_and_text("--name", text)
         column, value = key, None
         if not table.has(key) and key.endswith("]") and "[" in key:
             column, value = key[:-1].split("[", 1)
@@ -25,18 +25,18 @@ def given_names(texts: Sequence[str], table: Table) -> dict[Any, Any] | None:
         if value is None:
             names[column] = name
         else:
-            levels.setdefault(column, {})[_meant(column, value, table)] = name
+            levels.setdefault(column, {})[_spelled_value(column, value, table)] = name
     both = {column: (names[column], levels[column]) for column in names.keys() & levels.keys()}
-    found: dict[Any, Any] = {**names, **levels, **both}
-    return found or None
+    combined: dict[Any, Any] = {**names, **levels, **both}
+    return combined or None
 
 
 def given_units(texts: Sequence[str]) -> dict[str, str] | None:
     """COLUMN=UNIT as a mapping."""
-    return dict(_halves("--unit", text) for text in texts) or None
+    return dict(_key_and_text("--unit", text) for text in texts) or None
 
 
-def named_models(model: str, others: Sequence[str]) -> dict[str, str]:
+def named_models(model: str, other_models: Sequence[str]) -> dict[str, str]:
     """MODEL and what --with gives, by the name in NAME=MODEL or else that of the file; nothing without --with.
 
     Examples
@@ -44,27 +44,27 @@ def named_models(model: str, others: Sequence[str]) -> dict[str, str]:
     >>> named_models("old/forest.txt", ["new/forest.txt", "deep=models/net.onnx"])
     {'forest': 'old/forest.txt', 'new/forest.txt': 'new/forest.txt', 'deep': 'models/net.onnx'}
     """
-    found: dict[str, str] = {}
-    for given in (model, *others) if others else ():
-        name, equals, path = given.partition("=")
-        if not equals or not name or not path or Path(given).exists():
-            name, path = Path(given).stem, given
-        name = path if name in found else name
-        if name in found:
-            raise InputError.about("--with", "names the same model twice", given, "write --with NAME=MODEL")
-        found[name] = path
-    return found
+    paths: dict[str, str] = {}
+    for text in (model, *other_models) if other_models else ():
+        name, equals, path = text.partition("=")
+        if not equals or not name or not path or Path(text).exists():
+            name, path = Path(text).stem, text
+        name = path if name in paths else name
+        if name in paths:
+            raise InputError.about("--with", "names the same model twice", text, "write --with NAME=MODEL")
+        paths[name] = path
+    return paths
 
 
-def _halves(option: str, text: str) -> tuple[str, str]:
+def _key_and_text(option: str, text: str) -> tuple[str, str]:
     key, equals, name = text.partition("=")
     if not equals or not key or not name:
         raise InputError.about(option, "must be COLUMN=TEXT", text, f'write {option} "hr=hour"')
     return key, name
 
 
-def _meant(column: str, text: str, table: Table) -> Any:
-    """The value of a column that is written like this."""
+def _spelled_value(column: str, text: str, table: Table) -> Any:
+    """The value of a column that this text spells; an error where there is none."""
     values = table.column(column).values
     distinct = {v.item() if hasattr(v, "item") else v for v in values if not is_missing_value(v)}
     for value in distinct:

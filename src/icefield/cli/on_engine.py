@@ -12,7 +12,7 @@ import click
 
 from icefield.cli.data_files import DataFile
 from icefield.cli.missing import MissingCells
-from icefield.cli.model_data import AsItLooks, wanted_columns
+from icefield.cli.model_data import InferredColumns, column_types
 from icefield.errors import MissingDependencyError
 from icefield.rows.distributed import Backend, distributed_source
 from icefield.rows.files import FORMATS, paths_of
@@ -24,10 +24,10 @@ NEEDS = {"spark": ("pyspark",), "dask": ("dask.dataframe", "distributed"), "ray"
 
 def data_on(engine: str, model: Any, files: Sequence[str], threads: int | None) -> Backend:
     """The rows of Parquet files as a frame of an engine that lives as long as the command."""
-    paths = [path for one in files for path in paths_of(one)]
-    other = [path for path in paths if FORMATS[os.path.splitext(path)[1].lower()] != "parquet"]
-    if other:
-        raise click.UsageError(f"--on reads Parquet files only, and {other[0]} is none. Leave --on out.")
+    paths = [path for file in files for path in paths_of(file)]
+    unsuitable = [path for path in paths if FORMATS[os.path.splitext(path)[1].lower()] != "parquet"]
+    if unsuitable:
+        raise click.UsageError(f"--on reads Parquet files only, and {unsuitable[0]} is none. Leave --on out.")
     for name in NEEDS[engine]:
         try:
             importlib.import_module(name)
@@ -43,11 +43,11 @@ def data_on(engine: str, model: Any, files: Sequence[str], threads: int | None) 
         raise RuntimeError(f"what {engine} opened is no frame of a cluster that is known")
     names = source.schema.names
     missing = MissingCells(())
-    wanted = wanted_columns(model, names, AsItLooks(DataFile(first_rows(source, names)), missing))
-    if wanted.levels:
-        listed = ", ".join(map(str, list(wanted.levels)[:5]))
+    types = column_types(model, names, InferredColumns(DataFile(first_rows(source, names)), missing))
+    if types.levels:
+        levels = ", ".join(map(str, list(types.levels)[:5]))
         raise click.UsageError(
-            f"MODEL knows levels of {listed}, which DATA would have to hold as a category type on every worker. Leave --on out."
+            f"MODEL knows levels of {levels}, which DATA would have to hold as a category type on every worker. Leave --on out."
         )
     return source
 

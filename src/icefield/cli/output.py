@@ -33,7 +33,7 @@ def printable(text: str) -> str:
 
 
 def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
-    """Whether every file asked for can be written, before minutes are spent on what goes into it.
+    """Raise where a file asked for cannot be written, before minutes are spent on what goes into it.
 
     Nothing that is read is written to: no model, no data file, no file of a folder or glob; and nothing is put where
     the next reading of a folder or glob would take it for data.
@@ -44,7 +44,7 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
     from icefield.rows.files import FORMATS  # not for who only asks for help
 
     files, folders, globs = _read_files(inputs)
-    taken: dict[str, str] = {}
+    option_of: dict[str, str] = {}
     for name in ("plot", "csv_path", "json_path", "parquet_path", "output", "checkpoint"):
         path = options.get(name)
         if path is None or path == "-":
@@ -53,47 +53,45 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
         if not Path(path).parent.is_dir():
             raise InputError.about(option, "lies in a folder that does not exist", path)
         # Written beside its place and then put there, so the folder matters too.
-        there = Path(path).exists()
-        ways = [path, Path(path).parent] if there else [Path(path).parent]
-        if not _is_special(path) and not all(os.access(way, os.W_OK) for way in ways):
+        exists = Path(path).exists()
+        targets = [path, Path(path).parent] if exists else [Path(path).parent]
+        if not _is_special(path) and not all(os.access(target, os.W_OK) for target in targets):
             raise InputError.about(option, "cannot be written", path, "choose another folder")
-        real = os.path.realpath(path)
-        is_read = there and any(os.path.exists(one) and os.path.samefile(path, one) for one in files)
+        real_path = os.path.realpath(path)
+        is_read = exists and any(os.path.exists(file) and os.path.samefile(path, file) for file in files)
         if name != "checkpoint" and is_read:
             raise InputError.about(option, "would overwrite what is read", path, "choose another name")
         if Path(path).suffix.lower() in FORMATS and (
-            any(Path(real).is_relative_to(folder) for folder in folders)
-            or any(_matches(real, pattern) for pattern in globs)
+            any(Path(real_path).is_relative_to(folder) for folder in folders)
+            or any(_matches(real_path, pattern) for pattern in globs)
         ):
             raise InputError.about(option, "lies among the files of DATA, and would be read as one of them the next time", path,
                                 "choose another folder")  # fmt: skip
-        if real in taken and not _is_special(path):
-            raise InputError.about(option, f"names the file of {taken[real]} too", path, "choose another name")  # fmt: skip
-        taken[real] = option
+        if real_path in option_of and not _is_special(path):
+            raise InputError.about(option, f"names the file of {option_of[real_path]} too", path, "choose another name")  # fmt: skip
+        option_of[real_path] = option
 
 
 def _read_files(inputs: tuple[str, ...]) -> tuple[list[str], list[str], list[str]]:
-    """What is read: files, those of folders and globs too; and the folders and globs themselves, in full."""
+    """Paths of the files to read, those in folders and globs too; absolute paths of the folders; and the globs."""
     from icefield.rows.files import paths_of
     from icefield.rows.stores import is_url
 
     files, folders, globs = [], [], []
-    for given in inputs:
-        if is_url(given) and not given.startswith("file://"):
+    for path in inputs:
+        if is_url(path) and not path.startswith("file://"):
             continue  # nothing is written there
-        given = unquote(given.removeprefix("file://"))
-        if os.path.isdir(given):
-            folders.append(os.path.realpath(given))
-        elif not os.path.exists(given) and any(mark in given for mark in "*?["):
-            globs.append(
-                os.path.join(os.path.realpath(os.path.dirname(given) or "."), os.path.basename(given))
-            )
+        path = unquote(path.removeprefix("file://"))
+        if os.path.isdir(path):
+            folders.append(os.path.realpath(path))
+        elif not os.path.exists(path) and any(character in path for character in "*?["):
+            globs.append(os.path.join(os.path.realpath(os.path.dirname(path) or "."), os.path.basename(path)))
         else:
-            files.append(given)
+            files.append(path)
             continue
         # Whatever is wrong with DATA is said by who reads it.
         with suppress(InputError):
-            files += paths_of(given)
+            files += paths_of(path)
     return files, folders, globs
 
 
@@ -119,44 +117,44 @@ def with_groups(frame: Any, explainer: Any) -> Any:
         return frame
     codes = groups.codes[table["row"].to_numpy()]
     labels = [printed_value(label) for label in groups.labels]
-    own = [None if code < 0 else labels[code] for code in codes]
-    column = nw.new_series("group", own, nw.String(), backend=table.implementation)
+    row_labels = [None if code < 0 else labels[code] for code in codes]
+    column = nw.new_series("group", row_labels, nw.String(), backend=table.implementation)
     return table.with_columns(column).to_native()
 
 
-_answers: list[Any] = []  # standard output as it was, while everything else goes to standard error
+_standard_outputs: list[Any] = []  # standard output as it was, while everything else goes to standard error
 
 
 @contextmanager
-def only_answers() -> Iterator[None]:
+def stdout_for_answers() -> Iterator[None]:
     """Keep standard output for answers: what libraries print while they load or predict goes to standard error."""
-    stream, kept = sys.stdout, None
+    stream, copy = sys.stdout, None
     with suppress(OSError, ValueError, AttributeError):  # a stream in memory
         stream.flush()
         if stream.fileno() == 1:
-            kept = os.dup(1)
+            copy = os.dup(1)
             os.dup2(sys.stderr.fileno(), 1)
-            stream = os.fdopen(os.dup(kept), "w", encoding=stream.encoding, errors=stream.errors, newline="")
+            stream = os.fdopen(os.dup(copy), "w", encoding=stream.encoding, errors=stream.errors, newline="")
     before, sys.stdout = sys.stdout, sys.stderr
-    _answers.append(stream)
+    _standard_outputs.append(stream)
     try:
         yield
     finally:
-        _answers.pop()
+        _standard_outputs.pop()
         sys.stdout = before
-        if kept is not None:
+        if copy is not None:
             # Somebody who no longer listens is told of by a BrokenPipeError, once.
             with suppress(BrokenPipeError):
                 stream.close()
-            os.dup2(kept, 1)
-            os.close(kept)
+            os.dup2(copy, 1)
+            os.close(copy)
 
 
 @contextmanager
-def aloud() -> Iterator[Any]:
-    """Standard output as it was before `only_answers` redirected it."""
+def on_stdout() -> Iterator[Any]:
+    """Standard output as it was before `stdout_for_answers` redirected it."""
     before = sys.stdout
-    sys.stdout = _answers[-1] if _answers else before
+    sys.stdout = _standard_outputs[-1] if _standard_outputs else before
     try:
         yield sys.stdout
         sys.stdout.flush()
@@ -165,7 +163,7 @@ def aloud() -> Iterator[Any]:
 
 
 def show(
-    found: Any,
+    result: Any,
     *,
     plot: str | None,
     quiet: bool,
@@ -178,29 +176,29 @@ def show(
     `record` gives what results are known again by; Parquet files carry it.
     """
     if plot is not None:
-        _draw(found, plot)
+        _draw(result, plot)
     if any(files.values()):
-        _write((table or found.to_frame)(), record, **files)
+        _write((table or result.to_frame)(), record, **files)
     elif plot is None:
-        print_lines(repr(found))
-    say_written(quiet, plot, *files.values())
+        print_lines(repr(result))
+    print_written(quiet, plot, *files.values())
 
 
 def show_report(report: Any, path: str, quiet: bool) -> None:
     """Write a report's page, and print what it says first."""
     report.save(path)
     print_lines(*report.findings)
-    say_written(quiet, path)
+    print_written(quiet, path)
 
 
 def print_lines(*texts: str) -> None:
     """Print on standard output."""
-    with aloud():
+    with on_stdout():
         for text in texts:
             click.echo(printable(text))
 
 
-def say_written(quiet: bool, *paths: str | None) -> None:
+def print_written(quiet: bool, *paths: str | None) -> None:
     """Name the files that were written."""
     for path in paths:
         if not quiet and path is not None and path != "-":
@@ -208,18 +206,18 @@ def say_written(quiet: bool, *paths: str | None) -> None:
 
 
 def _draw(drawable: Any, path: str) -> None:
-    from icefield.effect.whole_files import written_beside
+    from icefield.effect.whole_files import atomic_write
 
     if path.lower().endswith(".html"):
-        with written_beside(path) as file:
+        with atomic_write(path) as file:
             drawable.plot(backend="plotly").write_html(file)
         return
     import matplotlib
 
     matplotlib.use("Agg")
-    drawn = drawable.plot()
-    figure = drawn if hasattr(drawn, "savefig") else drawn.figure
-    with written_beside(path) as file:
+    picture = drawable.plot()
+    figure = picture if hasattr(picture, "savefig") else picture.figure
+    with atomic_write(path) as file:
         figure.savefig(file, dpi=150, format=Path(path).suffix[1:].lower())
 
 
@@ -232,35 +230,35 @@ def _write(
 ) -> None:
     import narwhals as nw
 
-    from icefield.effect.whole_files import written_beside
+    from icefield.effect.whole_files import atomic_write
 
     table = nw.from_native(frame, eager_only=True)
     if csv_path == "-":
         text = table.write_csv()
-        with aloud():
+        with on_stdout():
             click.echo(text, nl=False)
     elif csv_path is not None:
-        with written_beside(csv_path) as file:
+        with atomic_write(csv_path) as file:
             table.write_csv(file)
     if json_path is not None:
         text = _json_text(table.rows(named=True))
         if json_path == "-":
-            with aloud():
+            with on_stdout():
                 click.echo(text)
         else:
-            with written_beside(json_path) as file:
+            with atomic_write(json_path) as file:
                 file.write_text(text + "\n", encoding="utf-8")
     if parquet_path is not None and record is not None:
-        from icefield.effect.tidy import recorded
+        from icefield.effect.tidy import with_record
 
-        table = nw.from_native(recorded(frame, record()), eager_only=True)
+        table = nw.from_native(with_record(frame, record()), eager_only=True)
     if parquet_path == "-":
         buffer = io.BytesIO()
         table.write_parquet(buffer)
-        with aloud() as stream:
+        with on_stdout() as stream:
             stream.buffer.write(buffer.getvalue())
     elif parquet_path is not None:
-        with written_beside(parquet_path) as file:
+        with atomic_write(parquet_path) as file:
             table.write_parquet(file)
 
 

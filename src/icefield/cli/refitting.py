@@ -48,9 +48,9 @@ def _learner(path: str, options: dict[str, Any]) -> Any:
         if Path(path).suffix.lower() not in (".skops", *PICKLES):
             raise InputError.about("--fit", "holds a fitted model, and not how it was fitted", path,
                                 "write package.module:object, an estimator or a function of rows and targets")  # fmt: skip
-    found = load_model(path, allow_pickle=options["allow_pickle"], trust=options["trust"], option="--fit")
-    if not is_estimator(found) and not callable(found):
-        raise InputError.about("--fit", "is neither an estimator nor a function of rows and targets", type(found).__name__,
+    learner = load_model(path, allow_pickle=options["allow_pickle"], trust=options["trust"], option="--fit")
+    if not is_estimator(learner) and not callable(learner):
+        raise InputError.about("--fit", "is neither an estimator nor a function of rows and targets", type(learner).__name__,
                             "name an object with a method fit")  # fmt: skip
-    check_fit(found)
-    return found
+    check_fit(learner)
+    return learner

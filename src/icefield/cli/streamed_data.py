@@ -8,7 +8,7 @@ from typing import Any
 
 from icefield.cli.data_files import DataFile
 from icefield.cli.missing import MissingCells
-from icefield.cli.model_data import AsItLooks, Wanted, fitted_data, wanted_columns
+from icefield.cli.model_data import ColumnTypes, InferredColumns, column_types, fitted_data
 from icefield.libraries.native_files import optional
 from icefield.rows.files import FORMATS, paths_of
 from icefield.rows.source import Source, first_rows
@@ -46,18 +46,18 @@ def streamed_data(
     model: Any, files: Sequence[str], missing: MissingCells, storage_options: Mapping[str, str] | None = None
 ) -> Source:
     """The rows of files, with levels as the model knows them."""
-    source = source_at(files, storage_options, missing.given)
+    source = source_at(files, storage_options, missing.user_texts)
     names = source.schema.names
     first = DataFile(first_rows(source, names), lines=None)
-    wanted = wanted_columns(model, names, AsItLooks(first, missing))
-    return FittedSource(source, model, missing, wanted) if wanted.levels else source
+    types = column_types(model, names, InferredColumns(first, missing))
+    return FittedSource(source, model, missing, types) if types.levels else source
 
 
 class FittedSource(Source):
     """Another source, of which each block is fitted to a model."""
 
-    def __init__(self, source: Source, model: Any, missing: MissingCells, wanted: Wanted) -> None:
-        self._source, self._model, self._missing, self._wanted = source, model, missing, wanted
+    def __init__(self, source: Source, model: Any, missing: MissingCells, types: ColumnTypes) -> None:
+        self._source, self._model, self._missing, self._types = source, model, missing, types
         self._in_pandas = optional("pandas") is not None  # whose categories boosters know best
         self.label, self.library = source.label, "pandas" if self._in_pandas else source.library
 
@@ -78,4 +78,4 @@ class FittedSource(Source):
     def frame(self, rows: Any) -> Any:
         frame = self._source.frame(rows)
         block = DataFile(frame.to_pandas() if self._in_pandas else frame, lines=None)
-        return fitted_data(self._model, block, self._missing, wanted=self._wanted).frame
+        return fitted_data(self._model, block, self._missing, types=self._types).frame

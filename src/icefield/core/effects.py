@@ -32,7 +32,7 @@ from icefield.data.row_values import RowValues
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.effect.parts import AllBut, centered_deviation
 from icefield.errors import BudgetError
-from icefield.sampling import CENTERED_CURVES, choose_rows, sampling_reach
+from icefield.sampling import CENTERED_CURVES, choose_rows, population_factor
 from icefield.threads import available_processors
 from icefield.typing import Array, Float, Positions
 
@@ -450,7 +450,7 @@ def make_effect(
         sampled_from=request.sampled_from,
         own_grid=not (request.grid is None or (isinstance(request.grid, Grid) and request.grid == AUTO)),
     )
-    reach = sampling_reach(answer.total.count, request.sampled_from)
+    reach = population_factor(answer.total.count, request.sampled_from)
     moments_of = (answer.total, *answer.groups)
     errors: Sequence[Float | None] = answer.errors or [m.se for m in moments_of]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from icefield.core.question import Answer, Moments
 from icefield.counts import counted
-from icefield.sampling import sampling_reach
+from icefield.sampling import population_factor
 from icefield.typing import Float, Positions
 
 FIRST_ROWS = 200
@@ -55,5 +55,5 @@ def _precise(moments: Moments, extent: Float, precision: float, population: int)
     se = moments.se
     if se is None or np.isnan(se).all():
         return False
-    largest = sampling_reach(moments.count, population) * se.max(axis=tuple(range(1, se.ndim)))
+    largest = population_factor(moments.count, population) * se.max(axis=tuple(range(1, se.ndim)))
     return bool((largest <= precision * extent).all())

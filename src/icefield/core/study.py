@@ -21,7 +21,7 @@ from icefield.data.naming import PLAIN, Naming
 from icefield.errors import InputError
 from icefield.models.model import Model
 from icefield.models.pace import interruptible
-from icefield.sampling import Chosen, choose_rows
+from icefield.sampling import RowChoice, choose_rows
 from icefield.threads import ThreadCrew
 from icefield.typing import Background, Float, Positions
 
@@ -137,10 +137,10 @@ class Study:
         if self.background == "training":
             raise training_refusal(what)
 
-    def chosen(self, rows: Any, when_costly: int | None = None) -> Chosen:
+    def chosen(self, rows: Any, when_costly: int | None = None) -> RowChoice:
         """The rows of the sample asked for; without any, all of them, or so many where each costs predictions."""
         if rows is None and when_costly is None:
-            return Chosen()  # without a look at the rows: those of a stream may still be unread
+            return RowChoice()  # without a look at the rows: those of a stream may still be unread
         if rows is not None:
             self.rows.check_choice(rows)
         limit = when_costly if when_costly is not None and self.plan.engine.costs_predictions else None

@@ -110,7 +110,7 @@ def housing(library: FrameLibrary | None = None) -> Any:
 def _frame(name: str, library: str | None, dates: tuple[str, ...] = ()) -> Any:
     """The data set `name` as a frame of `library`; the columns `dates` as dates."""
     if library is None:
-        library = next(one for one in LIBRARIES if find_spec(one) is not None)
+        library = next(candidate for candidate in LIBRARIES if find_spec(candidate) is not None)
     validate.choice("library", library, LIBRARIES)
     if find_spec(library) is None:
         raise MissingDependencyError.saying(f"library={library!r} needs {library}, which is not installed.",
@@ -130,12 +130,12 @@ def _polars(text: bytes, dates: tuple[str, ...]) -> Any:
 
 
 def _pyarrow(text: bytes, dates: tuple[str, ...]) -> Any:
-    reading = import_module("pyarrow.csv")
+    csv_module = import_module("pyarrow.csv")
     # In one block, since the first decides on types. Dates are found without being named.
-    return reading.read_csv(
+    return csv_module.read_csv(
         io.BytesIO(text),
-        read_options=reading.ReadOptions(block_size=len(text) + 1),
-        convert_options=reading.ConvertOptions(strings_can_be_null=True),
+        read_options=csv_module.ReadOptions(block_size=len(text) + 1),
+        convert_options=csv_module.ConvertOptions(strings_can_be_null=True),
     )
 
 

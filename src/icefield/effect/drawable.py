@@ -28,48 +28,48 @@ from icefield.typing import (
 )
 from icefield.validate import renamed
 
-Given = ParamSpec("Given")
-_made_by: dict[str, Callable[..., Any]] = {}
+P = ParamSpec("P")
+_MAKERS: dict[str, Callable[..., Any]] = {}
 
 
-def effects_made_into(
+def register_makers(
     *,
     picture: Callable[[Any, dict[str, Any]], Any],
     image: Callable[[Any], bytes],
     reading: Callable[[Any], Any],
 ) -> None:
-    """Say what draws an Effect, or a list of them, with the options of a `plot`, what makes a PNG of one, and what reads it.
+    """Register the functions that draw an Effect or a list of them, make a PNG of one, and read one.
 
     These are `icefield.plots` and `icefield.statistics`, which are built on Effects and therefore not imported here.
     """
-    _made_by.update(picture=picture, image=image, reading=reading)
+    _MAKERS.update(picture=picture, image=image, reading=reading)
 
 
 def effect_reading(effect: Any) -> Any:
     """An Effect's reading."""
-    return _made_by["reading"](effect)
+    return _MAKERS["reading"](effect)
 
 
 def effect_picture(effects: Any, options: dict[str, Any]) -> Any:
     """The picture of an Effect, or small multiples of a list of them."""
-    return _made_by["picture"](effects, options)
+    return _MAKERS["picture"](effects, options)
 
 
 def effect_image(effect: Any) -> bytes:
     """A PNG of an Effect's picture, drawn without pyplot."""
-    return bytes(_made_by["image"](effect))
+    return bytes(_MAKERS["image"](effect))
 
 
-def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:
+def drawing(plot: Callable[P, Any]) -> Callable[P, Any]:
     """The plot method with this signature: what it is given goes to `_drawn` of the same object.
 
     An option that the signature does not have is answered with the closest one it has.
     """
     signature = inspect.signature(plot)
-    known = [name for name, one in signature.parameters.items() if one.kind is one.KEYWORD_ONLY]
+    known = [name for name, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY]
 
     @wraps(plot)
-    def drawn(self: Any, *args: Any, **options: Any) -> Any:
+    def draw(self: Any, *args: Any, **options: Any) -> Any:
         for name in options:
             if name not in signature.parameters:
                 raise InputTypeError.saying(
@@ -78,7 +78,7 @@ def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:
         signature.bind(self, *args, **options)
         return self._drawn(*args, **options)
 
-    return cast(Callable[Given, Any], renamed("spread", "band")(drawn) if "band" in known else drawn)
+    return cast(Callable[P, Any], renamed("spread", "band")(draw) if "band" in known else draw)
 
 
 class Drawable(ABC):

@@ -119,14 +119,14 @@ class Effect(PartFields, Drawable):
         reference: Any = None,
         **part_fields: Any,
     ) -> None:
-        given = {
+        given_parts = {
             "spread": spread, "kept": kept, "backing": backing, "predictions": predictions, "provenance": provenance,
         }  # fmt: skip
-        own = {
+        fields = {
             "kind": kind, "features": features, "grid": grid, "average": average, "outputs": outputs, "kinds": kinds,
             "groups": {} if groups is None else groups, "by": by, "steps": steps, "view": view, "reference": reference,
         }  # fmt: skip
-        for name, value in {**own, **parts.with_fields(given, part_fields)}.items():
+        for name, value in {**fields, **parts.with_fields(given_parts, part_fields)}.items():
             object.__setattr__(self, name, value)
 
     # --- looking -------------------------------------------------------------------------------
@@ -165,8 +165,8 @@ class Effect(PartFields, Drawable):
     @property
     def reading(self) -> Reading:
         """The curve in words, with the numbers behind each statement."""
-        found: Reading = effect_reading(self)
-        return found
+        reading: Reading = effect_reading(self)
+        return reading
 
     def _drawn(self, **options: Any) -> Any:
         return effect_picture(self, options)
@@ -220,15 +220,15 @@ class Effect(PartFields, Drawable):
         With ``individual=True`` one row per output, kept curve and grid point. `record` (`Explainer.record`) adds the columns
         ``run_id``, ``model_hash`` and ``data_version``.
         """
-        from icefield.effect.tidy import curves_frame, effect_frame, recorded
+        from icefield.effect.tidy import curves_frame, effect_frame, with_record
 
-        return recorded(curves_frame(self) if individual else effect_frame(self), record)
+        return with_record(curves_frame(self) if individual else effect_frame(self), record)
 
     def to_csv(self, path: str | Path | None = None, individual: bool = False) -> str | None:
         """`to_frame` as CSV: written to `path`, or returned as text without one."""
-        from icefield.effect.tidy import written_csv
+        from icefield.effect.tidy import as_csv
 
-        return written_csv(self.to_frame(individual), path)
+        return as_csv(self.to_frame(individual), path)
 
     def to_parquet(self, path: str | Path, individual: bool = False, record: Record | None = None) -> None:
         """Write `to_frame` as a Parquet file."""

@@ -60,16 +60,16 @@ class LearnerInterval:
         if logit:
             centre, refits = _logit(average, least), _logit(curves, least)
         outputs, grid = average.shape[0], average.shape[1:]
-        flat, own = centre.reshape(outputs, -1), refits.reshape(outputs, curves.shape[1], -1)
-        error, pointwise, together = np.empty_like(flat), np.empty_like(flat), np.empty_like(flat)
+        flat, refit_values = centre.reshape(outputs, -1), refits.reshape(outputs, curves.shape[1], -1)
+        error, pointwise, simultaneous = np.empty_like(flat), np.empty_like(flat), np.empty_like(flat)
         for k in range(outputs):
-            spread = RefitSpread.of(flat[k], own[k], about)
+            spread = RefitSpread.of(flat[k], refit_values[k], about)
             error[k] = spread.std_error
             pointwise[k] = t_quantile(0.5 + level / 2, spread.df) * spread.std_error
-            together[k] = spread.multiplier(level) * spread.std_error
+            simultaneous[k] = spread.multiplier(level) * spread.std_error
         low, high, band_low, band_high = (
             (flat + sign * half).reshape(outputs, *grid)
-            for half in (pointwise, together)
+            for half in (pointwise, simultaneous)
             for sign in (-1.0, 1.0)
         )
         if logit:
@@ -115,10 +115,10 @@ class RefitSpread:
             return cls(deviations, np.sqrt(np.square(deviations).sum(axis=0) / df), df)
 
     def multiplier(self, level: float) -> float:
-        """What the standard errors are multiplied by, so that all points are held at once with this probability."""
-        alone = t_quantile(0.5 + level / 2, self.df)
+        """The factor of the standard errors at which the band holds all points at once with this probability."""
+        single = t_quantile(0.5 + level / 2, self.df)
         largest = self.largest_t()
-        return alone if largest is None else max(alone, float(np.quantile(largest, level)))
+        return single if largest is None else max(single, float(np.quantile(largest, level)))
 
     def p_value(self, values: Float) -> tuple[float, float]:
         """The largest |value| / standard error, and how often one so large occurs where all are zero."""
@@ -127,12 +127,12 @@ class RefitSpread:
             return 0.0, 1.0
         statistic = float(np.max(np.abs(values[usable]) / self.std_error[usable]))
         # Bonferroni's, for the far tail.
-        alone = min(1.0, int(usable.sum()) * (1.0 - t_within(statistic, self.df)))
+        bonferroni = min(1.0, int(usable.sum()) * (1.0 - t_within(statistic, self.df)))
         largest = self.largest_t()
         if largest is None:
-            return statistic, alone
-        drawn = (1.0 + int((largest >= statistic).sum())) / (1.0 + len(largest))
-        return statistic, min(max(alone, 1e-12), drawn)
+            return statistic, bonferroni
+        simulated = (1.0 + int((largest >= statistic).sum())) / (1.0 + len(largest))
+        return statistic, min(max(bonferroni, 1e-12), simulated)
 
     @property
     def _usable(self) -> np.ndarray:
@@ -149,7 +149,7 @@ class RefitSpread:
 
 
 def _shrinkage(unit: Float, df: int) -> float:
-    """How far the refits' correlation is drawn to none (Schäfer and Strimmer 2005)."""
+    """How far the refits' correlation is shrunk towards none, 0 to 1 (Schäfer and Strimmer 2005)."""
     square = np.square(unit.T @ unit)
     np.fill_diagonal(square, 1.0)
     off = square.sum() - len(square)
@@ -160,16 +160,16 @@ def _largest_t(unit: Float, shrink: float, df: int) -> Float:
     """max over points of |Z| / s, where Z and the df rows behind s have the shrunk correlation of `unit`."""
     count, points = unit.shape
     rng = np.random.default_rng(7)
-    joint, alone = math.sqrt(1.0 - shrink), math.sqrt(shrink + RIDGE)
-    found = np.empty(DRAWS)
+    joint, separate = math.sqrt(1.0 - shrink), math.sqrt(shrink + RIDGE)
+    largest = np.empty(DRAWS)
     step = max(1, min(DRAWS, POINTS_AT_ONCE // ((df + 1) * (points + count))))
     for start in range(0, DRAWS, step):
         size = min(step, DRAWS - start)
         normal = rng.standard_normal((size, df + 1, count + points), dtype=np.float32)
-        drawn = joint * (normal[..., :count] @ unit.astype(np.float32)) + alone * normal[..., count:]
-        scale = np.sqrt(np.square(drawn[:, 1:]).mean(axis=1))
-        found[start : start + size] = (np.abs(drawn[:, 0]) / scale).max(axis=1)
-    return found
+        values = joint * (normal[..., :count] @ unit.astype(np.float32)) + separate * normal[..., count:]
+        scale = np.sqrt(np.square(values[:, 1:]).mean(axis=1))
+        largest[start : start + size] = (np.abs(values[:, 0]) / scale).max(axis=1)
+    return largest
 
 
 def _logit(share: Float, least: float) -> Float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from icefield.data.distribution import Distribution, weighted_quantiles
 from icefield.data.naming import PLAIN, Naming
 from icefield.effect.learner_interval import LearnerInterval
-from icefield.sampling import CENTERED_CURVES, count_copies, sampling_reach
+from icefield.sampling import CENTERED_CURVES, count_copies, population_factor
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Spread:
     ) -> Spread:
         """The spread of curves ``(outputs, rows, *grid)``, with their quantiles where some are asked for."""
         std, se = _std_and_se(curves, weights, over, None if sampled_from else clusters, sampled_from > 0)
-        se = sampling_reach(curves.shape[1], sampled_from) * se
+        se = population_factor(curves.shape[1], sampled_from) * se
         return cls(std, se, _quantiles(curves, quantiles, weights) if quantiles else None)
 
 
@@ -128,7 +128,7 @@ class Predictions:
 
 @dataclass(frozen=True)
 class AllBut:
-    """All of a model's columns but a few: thousands of effects share the names instead of listing them one each."""
+    """All of a model's columns but a few, as a sequence: thousands of effects share one tuple of the names."""
 
     columns: tuple[Any, ...]
     without: frozenset[Any]
@@ -172,7 +172,7 @@ PARTS: dict[str, type[Any]] = {
 PART_FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in PARTS.items()}
 
 
-def with_fields(parts: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def with_fields(parts: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """The parts (name -> part or None), with every given field put into the part it belongs to.
 
     Examples
@@ -181,14 +181,14 @@ def with_fields(parts: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str,
     >>> changed["provenance"].n_rows, changed["spread"].std, changed["kept"]
     (3, None, None)
     """
-    unknown = set(given).difference(*PART_FIELDS.values())
+    unknown = set(values).difference(*PART_FIELDS.values())
     if unknown:
         raise TypeError(f"Effect has no field {sorted(unknown)[0]!r}")
     changed = {}
     for name, kind in PARTS.items():
         part = kind() if parts[name] is None else parts[name]
-        own = {field: given[field] for field in PART_FIELDS[name] if field in given}
-        changed[name] = replace(part, **own) if own else part
+        changes = {field: values[field] for field in PART_FIELDS[name] if field in values}
+        changed[name] = replace(part, **changes) if changes else part
     if changed["kept"].is_empty:
         changed["kept"] = None
     return changed
@@ -256,8 +256,8 @@ class PartFields:
 
     @property
     def others(self) -> tuple[Any, ...] | None:
-        held = self.provenance.others
-        return tuple(held) if isinstance(held, AllBut) else held
+        others = self.provenance.others
+        return tuple(others) if isinstance(others, AllBut) else others
 
 
 def centered_deviation(curves: Float, row_weights: Float | None, point_weights: Float) -> Float:
@@ -279,30 +279,30 @@ def centered_deviation(curves: Float, row_weights: Float | None, point_weights: 
     if not rows.sum() > 0:
         return np.full((curves.shape[0], curves.shape[2]), np.nan)
     with np.errstate(invalid="ignore", over="ignore"):  # infinite predictions give NaN spreads
-        own = curves - (curves @ shares)[..., None]
-        mean = np.average(own, axis=1, weights=rows)[:, None]
-        return np.asarray(np.sqrt(np.average(np.square(own - mean), axis=1, weights=rows)))
+        centered = curves - (curves @ shares)[..., None]
+        mean = np.average(centered, axis=1, weights=rows)[:, None]
+        return np.asarray(np.sqrt(np.average(np.square(centered - mean), axis=1, weights=rows)))
 
 
 def _std_and_se(
-    curves: Float, weights: Float | None, over: str, clusters: NDArray[np.intp] | None, drawn: bool
+    curves: Float, weights: Float | None, over: str, clusters: NDArray[np.intp] | None, sampled: bool
 ) -> tuple[Float, Float]:
     """Standard deviation of curves ``(outputs, rows, *grid)`` and standard error of their mean.
 
     Rows are all there is to describe; a few refits stand for all that could have been. The standard error is that
-    of clusters where there are some, else of rows, which weights may count as several (not where they were `drawn`).
+    of clusters where there are some, else of rows, which weights may count as several (not where they were `sampled`).
     """
-    own = np.ones(curves.shape[1]) if weights is None else weights
-    mean = np.average(curves, axis=1, weights=own, keepdims=True)
-    apart, total = curves - mean, own.sum()
-    std = np.sqrt(np.average(np.square(apart), axis=1, weights=own))
-    if clusters is None and (weights is None or (count_copies(weights) and not drawn)):
+    w = np.ones(curves.shape[1]) if weights is None else weights
+    mean = np.average(curves, axis=1, weights=w, keepdims=True)
+    deviations, total = curves - mean, w.sum()
+    std = np.sqrt(np.average(np.square(deviations), axis=1, weights=w))
+    if clusters is None and (weights is None or (count_copies(weights) and not sampled)):
         rows, square = total, np.square(std) * total
     else:
-        codes = np.arange(len(own)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
-        mass = np.bincount(codes, own)
-        sums = np.zeros((len(mass), *apart.shape[:1], *apart.shape[2:]))
-        np.add.at(sums, codes, np.moveaxis(apart, 1, 0) * own.reshape(-1, *[1] * (apart.ndim - 1)))
+        codes = np.arange(len(w)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+        mass = np.bincount(codes, w)
+        sums = np.zeros((len(mass), *deviations.shape[:1], *deviations.shape[2:]))
+        np.add.at(sums, codes, np.moveaxis(deviations, 1, 0) * w.reshape(-1, *[1] * (deviations.ndim - 1)))
         rows = total**2 / np.square(mass).sum()
         square = np.square(sums).sum(axis=0) / total**2 * rows**2
     if rows <= 1.0 + 1e-12:
@@ -311,6 +311,6 @@ def _std_and_se(
     return (np.sqrt(rows) * se if over == "refits" else std), se
 
 
-def _quantiles(curves: Float, asked: tuple[float, ...], weights: Float | None) -> dict[float, Float]:
-    found = np.apply_along_axis(weighted_quantiles, 1, curves, np.array(asked), weights)
-    return {q: np.take(found, i, axis=1) for i, q in enumerate(asked)}
+def _quantiles(curves: Float, probabilities: tuple[float, ...], weights: Float | None) -> dict[float, Float]:
+    values = np.apply_along_axis(weighted_quantiles, 1, curves, np.array(probabilities), weights)
+    return {q: np.take(values, i, axis=1) for i, q in enumerate(probabilities)}

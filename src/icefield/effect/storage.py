@@ -29,10 +29,10 @@ from icefield.data.distribution import Distribution, Joint, Marginal
 from icefield.data.naming import Naming
 from icefield.effect.data_support import Support
 from icefield.effect.effect import Effect
+from icefield.effect.file_validation import InvalidEffect, check_effect
 from icefield.effect.learner_interval import LearnerInterval
 from icefield.effect.parts import PART_FIELDS
-from icefield.effect.soundness import Unsound, check_effect
-from icefield.effect.whole_files import written_beside
+from icefield.effect.whole_files import atomic_write
 from icefield.errors import InputError, InputTypeError, MissingFileError
 
 FORMAT = "icefield-effect"
@@ -49,7 +49,7 @@ TAGGED: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     dt.timedelta: ("microseconds", lambda t: t // dt.timedelta(microseconds=1), lambda n: dt.timedelta(microseconds=n)),
     decimal.Decimal: ("decimal", str, decimal.Decimal),
 }  # fmt: skip
-READ: dict[str, Callable[[Any], Any]] = {tag: read for tag, _, read in TAGGED.values()}
+READ: dict[str, Callable[[Any], Any]] = {tag: parse for tag, _, parse in TAGGED.values()}
 READ |= {"float": float, "text": str, "missing": lambda _: None}
 
 
@@ -74,7 +74,7 @@ def save_effect(effect: Effect, path: str | os.PathLike[str]) -> None:
             np.save(content, array, allow_pickle=False)
             archive.writestr(f"arrays/{number}.npy", content.getvalue())
     try:
-        with written_beside(file) as beside:
+        with atomic_write(file) as beside:
             beside.write_bytes(buffer.getvalue())
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno not in NO_NAME:
@@ -83,7 +83,7 @@ def save_effect(effect: Effect, path: str | os.PathLike[str]) -> None:
 
 
 def writable(path: Any, example: str = EXAMPLE) -> Path:
-    """Where something is to be written; an error where no file can be."""
+    """The path as a `Path` that a file can be written to; an error where none can."""
     try:
         file = Path(path)
         is_folder, has_folder = file.is_dir(), file.parent.is_dir()
@@ -101,8 +101,8 @@ def writable(path: Any, example: str = EXAMPLE) -> Path:
 
 
 def _no_file_name(path: Any, error: Exception) -> InputError:
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return InputError.about("path", f"cannot be the name of a file ({said})", path, EXAMPLE)
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return InputError.about("path", f"cannot be the name of a file ({reason})", path, EXAMPLE)
 
 
 def load_effect(path: str | Path) -> Effect:
@@ -138,9 +138,9 @@ def load_effect(path: str | Path) -> Effect:
     except Exception as error:
         # Any byte of a file may be wrong, and zip, JSON, numpy and the Effect each have their own ways
         # to say so (also running out of memory on a size that is a lie).
-        said = f": {error}" if isinstance(error, Unsound) else ""
+        reason = f": {error}" if isinstance(error, InvalidEffect) else ""
         raise InputError.about(
-            "path", f"is not a saved effect{said}", str(path), "save one with Effect.save(path)"
+            "path", f"is not a saved effect{reason}", str(path), "save one with Effect.save(path)"
         ) from error
     return effect
 
@@ -170,12 +170,12 @@ def _encode(value: Any, arrays: list[Any]) -> Any:
     if isinstance(value, Mapping):
         return {"pairs": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
     if dataclasses.is_dataclass(value) and type(value).__name__ in TYPES:
-        said = {name: getattr(value, name) for name in _field_names(type(value))}
+        by_name = {name: getattr(value, name) for name in _field_names(type(value))}
         fields = {
-            name: _encode(own, arrays)
-            for name, own in said.items()
+            name: _encode(v, arrays)
+            for name, v in by_name.items()
             if name not in LATER
-            or not (own is None or (isinstance(own, dict) and not own) or (isinstance(own, int) and own == 0))
+            or not (v is None or (isinstance(v, dict) and not v) or (isinstance(v, int) and v == 0))
         }
         if isinstance(value, Effect) and not value.naming:
             del fields["naming"]  # earlier versions read what says no more than they know

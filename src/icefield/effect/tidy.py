@@ -32,8 +32,8 @@ def effect_frame(effect: Effect) -> Any:
 
         blocks += [averages(group) for group in effect.groups.values()]
         labels = [None, *(printed_value(label) for label in effect.groups)]
-        blocks = [block | {"group": _repeated(label, block)} for label, block in zip(labels, blocks)]
-    return stacked(blocks, effect.library, _zones(effect))
+        blocks = [block | {"group": _label_column(label, block)} for label, block in zip(labels, blocks)]
+    return stack(blocks, effect.library, _zones(effect))
 
 
 def curves_frame(effect: Effect) -> Any:
@@ -42,11 +42,11 @@ def curves_frame(effect: Effect) -> Any:
         raise InputError.about("individual", "asks for curves this effect did not keep", True,
                                "compute it with Explainer.ice(...)")  # fmt: skip
     count, size = effect.individual.shape[1], int(np.prod(effect.average.shape[1:]))
-    block = _places(effect, {*_RESERVED, *(f"q{q:g}" for q in effect.quantiles or ())}, count)
+    block = _grid_columns(effect, {*_RESERVED, *(f"q{q:g}" for q in effect.quantiles or ())}, count)
     if effect.rows is not None:
         rows = np.tile(np.repeat(effect.rows, size), len(effect.outputs))
         block = {"output": block.pop("output"), "row": rows} | block
-    return stacked([block | {"prediction": effect.individual.reshape(-1)}], effect.library, _zones(effect))
+    return stack([block | {"prediction": effect.individual.reshape(-1)}], effect.library, _zones(effect))
 
 
 def curves_table(effects: Mapping[Any, Effect]) -> Any:
@@ -57,16 +57,16 @@ def curves_table(effects: Mapping[Any, Effect]) -> Any:
     for feature, effect in effects.items():
         block = averages(effect, only=numbers)
         values = effect.grid[0]
-        shown = values.astype(float) if values.dtype.kind in "biuf" else np.full(len(values), np.nan)
+        numeric = values.astype(float) if values.dtype.kind in "biuf" else np.full(len(values), np.nan)
         texts = object_array([printed_value(value) for value in values])
-        found = {
+        columns = {
             "feature": object_array([str(feature)] * len(block["average"])),
             "output": object_array([str(output) for output in block["output"].tolist()]),
-            "value": np.tile(shown, len(effect.outputs)),
+            "value": np.tile(numeric, len(effect.outputs)),
             "value_text": np.tile(texts, len(effect.outputs)),
         }
-        blocks.append(found | {name: block[name] for name in numbers if name in block})
-    return stacked(blocks, next(iter(effects.values())).library)
+        blocks.append(columns | {name: block[name] for name in numbers if name in block})
+    return stack(blocks, next(iter(effects.values())).library)
 
 
 def models_frame(effects: dict[Any, Effect]) -> Any:
@@ -74,15 +74,15 @@ def models_frame(effects: dict[Any, Effect]) -> Any:
     first = next(iter(effects.values()))
     blocks = []
     for name, effect in effects.items():
-        block = averages(effect, taken=("model", "output", "average", "std"), only=("average", "std"))
+        block = averages(effect, reserved=("model", "output", "average", "std"), only=("average", "std"))
         block["output"] = object_array([str(output) for output in block["output"].tolist()])
-        blocks.append({"model": _repeated(str(name), block)} | block)
+        blocks.append({"model": _label_column(str(name), block)} | block)
     if not any(np.isfinite(block.get("std", np.nan)).any() for block in blocks):
         blocks = [{name: values for name, values in block.items() if name != "std"} for block in blocks]
-    return stacked(blocks, first.library, _zones(first))
+    return stack(blocks, first.library, _zones(first))
 
 
-def averages(effect: Effect, taken: Iterable[str] = _RESERVED, only: Sequence[str] | None = None) -> Block:
+def averages(effect: Effect, reserved: Iterable[str] = _RESERVED, only: Sequence[str] | None = None) -> Block:
     """Output, feature values, average, spread and weight at every grid point.
 
     Parameters
@@ -99,23 +99,23 @@ def averages(effect: Effect, taken: Iterable[str] = _RESERVED, only: Sequence[st
         numbers |= {"band_low": ends.band_low, "band_high": ends.band_high}
     if effect.weight is not None and effect.weight.shape == shape:
         numbers["weight"] = np.tile(effect.weight.reshape(-1), len(effect.outputs))
-    block = _places(effect, {*taken, *numbers} if only is None else set(taken))
+    block = _grid_columns(effect, {*reserved, *numbers} if only is None else set(reserved))
     for name, array in numbers.items():
         if array is not None and (only is None or name in only):
             block[name] = array.reshape(-1)
     return block
 
 
-def _places(effect: Effect, taken: set[str], repeat: int = 1) -> Block:
-    """Where the numbers of an effect stand: the output and each feature's value, `repeat` times per output."""
+def _grid_columns(effect: Effect, reserved: set[str], repeat: int = 1) -> Block:
+    """The columns of a tidy table that locate a number: the output and each feature's value, `repeat` times per output."""
     shape = effect.average.shape[1:]
     mesh = np.meshgrid(*[np.arange(n) for n in shape], indexing="ij")
     block = {"output": np.repeat(_labels(effect.outputs), int(np.prod(shape)) * repeat)}
-    for name, values, at in zip(effect.features, effect.grid, mesh):
+    for name, values, indices in zip(effect.features, effect.grid, mesh):
         label = str(name)
-        while label in block or label in taken:
+        while label in block or label in reserved:
             label += "_"
-        block[label] = np.tile(values[at.ravel()], len(effect.outputs) * repeat)
+        block[label] = np.tile(values[indices.ravel()], len(effect.outputs) * repeat)
     return block
 
 
@@ -123,28 +123,28 @@ def _zones(effect: Effect) -> dict[str, str]:
     return {str(name): effect.naming.zones[name] for name in effect.features if name in effect.naming.zones}
 
 
-def stacked(blocks: Sequence[Block], library: str, zones: Mapping[str, str] | None = None) -> Any:
+def stack(blocks: Sequence[Block], library: str, zones: Mapping[str, str] | None = None) -> Any:
     """Blocks below each other as a frame of a library; a column that some blocks lack is NaN there.
 
     `zones` are those of columns whose times are their clocks'.
     """
     from icefield.data.new_frames import frame_of
 
-    blanks = [np.full(len(next(iter(block.values()))), np.nan) for block in blocks]
+    fills = [np.full(len(next(iter(block.values()))), np.nan) for block in blocks]
     names = dict.fromkeys(name for block in blocks for name in block)
-    columns = {name: _joined([own.get(name, blank) for own, blank in zip(blocks, blanks)]) for name in names}
+    columns = {name: _join([block.get(name, fill) for block, fill in zip(blocks, fills)]) for name in names}
     return frame_of(columns, library, zones)
 
 
-def written_csv(frame: Any, path: Any) -> str | None:
+def as_csv(frame: Any, path: Any) -> str | None:
     """A frame as CSV: written to a file, or as text where no path is given."""
     from icefield.data.new_frames import frame_as_csv
     from icefield.effect.storage import writable
-    from icefield.effect.whole_files import written_beside
+    from icefield.effect.whole_files import atomic_write
 
     if path is None:
         return frame_as_csv(frame, None)
-    with written_beside(writable(path, 'write "age.csv"')) as file:
+    with atomic_write(writable(path, 'write "age.csv"')) as file:
         return frame_as_csv(frame, str(file))
 
 
@@ -152,13 +152,13 @@ def write_parquet(frame: Any, path: Any) -> None:
     """Write a frame as a Parquet file."""
     from icefield.data.new_frames import frame_as_parquet
     from icefield.effect.storage import writable
-    from icefield.effect.whole_files import written_beside
+    from icefield.effect.whole_files import atomic_write
 
-    with written_beside(writable(path, 'write "age.parquet"')) as file:
+    with atomic_write(writable(path, 'write "age.parquet"')) as file:
         frame_as_parquet(frame, str(file))
 
 
-def recorded(frame: Any, record: Record | None) -> Any:
+def with_record(frame: Any, record: Record | None) -> Any:
     """A frame with the fields of a record as further columns; unchanged without a record."""
     if record is None:
         return frame
@@ -169,14 +169,14 @@ def recorded(frame: Any, record: Record | None) -> Any:
     return with_constants(frame, record.columns)
 
 
-def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+def _join(parts: list[NDArray[Any]]) -> NDArray[Any]:
     kinds = {part.dtype.kind for part in parts}
     if len(kinds) == 1 or kinds <= set("iuf"):
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
     return object_array([value for part in parts for value in part])
 
 
-def _repeated(label: str | None, block: Block) -> NDArray[Any]:
+def _label_column(label: str | None, block: Block) -> NDArray[Any]:
     return object_array([label] * len(block["average"]))
 
 

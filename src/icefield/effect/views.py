@@ -31,13 +31,13 @@ def centered(effect: Effect, at: Any) -> Effect:
         raise InputError("A derivative cannot be centred. Hint: center() before derivative().")
     axes = tuple(range(-effect.n_features, 0))
     if isinstance(at, str) and at == "mean" and not _is_level(effect, at):
-        shown = tuple(
-            slice(0, -1) if gone and len(g) > 1 else slice(None)
-            for gone, g in zip(effect.missing_last, effect.grid)
+        present = tuple(
+            slice(0, -1) if ends_missing and len(g) > 1 else slice(None)
+            for ends_missing, g in zip(effect.missing_last, effect.grid)
         )
 
         def base(values: Float) -> Float:
-            return values[(..., *shown)].mean(axis=axes, keepdims=True)
+            return values[(..., *present)].mean(axis=axes, keepdims=True)
 
         reference: Any = "mean"
     else:
@@ -55,7 +55,7 @@ def centered(effect: Effect, at: Any) -> Effect:
             return values
 
         reference = values[0] if effect.n_features == 1 else tuple(values)
-    return _changed(effect, lambda v: v - base(v), "centered", reference)
+    return _apply(effect, lambda v: v - base(v), "centered", reference)
 
 
 def derivative(effect: Effect, along: Any) -> Effect:
@@ -67,24 +67,24 @@ def derivative(effect: Effect, along: Any) -> Effect:
         along = effect.features[0]
     if along not in effect.features:
         raise InputError.about("along", f"must be one of {list(effect.features)}", along)
-    at = effect.features.index(along)
-    if not effect.ordered[at]:
+    axis_number = effect.features.index(along)
+    if not effect.ordered[axis_number]:
         raise InputTypeError(
-            f"Feature {along!r} is {effect.kinds[at]}: it has no slope. Hint: use center() to compare levels."
+            f"Feature {along!r} is {effect.kinds[axis_number]}: it has no slope. Hint: use center() to compare levels."
         )
-    places = _as_float(_known(effect.grid[at]))
-    order = np.argsort(places, kind="stable")
-    x = places[order]
+    positions = _as_float(_without_missing(effect.grid[axis_number]))
+    order = np.argsort(positions, kind="stable")
+    x = positions[order]
     distinct = np.concatenate([[True], np.diff(x) > 0]) if len(x) else np.zeros(0, dtype=bool)
     if distinct.sum() < 2:
         raise InputError(f"The grid of {along!r} has fewer than two distinct values: no slope can be taken.")
-    kept = order[distinct]
-    axis = at - effect.n_features
+    points = order[distinct]
+    axis = axis_number - effect.n_features
 
     def slope(v: Float) -> Float:
-        return np.gradient(np.take(v, kept, axis=axis), x[distinct], axis=axis)
+        return np.gradient(np.take(v, points, axis=axis), x[distinct], axis=axis)
 
-    return _changed(effect, slope, "derivative", along, narrowed=(at, kept))
+    return _apply(effect, slope, "derivative", along, subset=(axis_number, points))
 
 
 def is_time(kind: str) -> bool:
@@ -92,52 +92,52 @@ def is_time(kind: str) -> bool:
     return kind in TIME_KINDS
 
 
-def _changed(
+def _apply(
     effect: Effect,
     change: Change,
     view: str,
     reference: Any,
-    narrowed: tuple[int, NDArray[np.intp]] | None = None,
+    subset: tuple[int, NDArray[np.intp]] | None = None,
 ) -> Effect:
     """Apply a linear change to every curve; spread is recomputed from kept curves or dropped.
 
-    `narrowed` are the axis and the points of it that the change keeps.
+    `subset` are the axis and the points of it that the change keeps.
     """
     kept, spread = effect.kept, Spread()
     if kept is not None and kept.individual is not None:
         kept = replace(kept, individual=change(kept.individual))
-        if _all_curves_kept(effect) and kept.individual is not None:
-            drawn, quantiles = effect.sampled_from, tuple(effect.quantiles or ())
+        if _keeps_all_curves(effect) and kept.individual is not None:
+            sampled_from, quantiles = effect.sampled_from, tuple(effect.quantiles or ())
             spread = Spread.of(
-                kept.individual, kept.row_weights, effect.over, quantiles, clusters=kept.row_clusters, sampled_from=drawn
+                kept.individual, kept.row_weights, effect.over, quantiles, clusters=kept.row_clusters, sampled_from=sampled_from
             )  # fmt: skip
     average = change(effect.average)
     if effect.interval is not None:
         spread = replace(spread, interval=effect.interval.changed(average, change))
-    groups = {key: _changed(group, change, view, reference, narrowed) for key, group in effect.groups.items()}
+    groups = {key: _apply(group, change, view, reference, subset) for key, group in effect.groups.items()}
     changed = replace(
         effect, average=average, spread=spread, kept=kept, groups=groups, view=view, reference=reference
     )
-    return changed if narrowed is None else _narrowed(changed, *narrowed)
+    return changed if subset is None else _on_points(changed, *subset)
 
 
-def _narrowed(effect: Effect, at: int, points: NDArray[np.intp]) -> Effect:
+def _on_points(effect: Effect, at: int, points: NDArray[np.intp]) -> Effect:
     """An effect whose curves lost grid points of one axis, with everything else on those points too."""
     weight = None if effect.weight is None else np.take(effect.weight, points, axis=at)
-    grid = tuple(_known(g)[points] if i == at else g for i, g in enumerate(effect.grid))
+    grid = tuple(_without_missing(g)[points] if i == at else g for i, g in enumerate(effect.grid))
     backing = replace(effect.backing, weight=weight, support=None)
     return replace(effect, grid=grid, steps=False, backing=backing)
 
 
-def _all_curves_kept(effect: Effect) -> bool:
+def _keeps_all_curves(effect: Effect) -> bool:
     """Whether the kept curves are those the average was taken over: they then reproduce it."""
     if effect.individual is None or effect.individual.shape[1] != effect.n_rows:
         return False
     mean = np.average(effect.individual, axis=1, weights=effect.row_weights)
-    known = np.isfinite(mean)
-    size = np.abs(effect.individual).max(axis=1)[known]
-    same = np.abs(mean[known] - effect.average[known]) <= 1e-9 * size
-    return bool(same.all()) and np.array_equal(known, np.isfinite(effect.average))
+    finite = np.isfinite(mean)
+    size = np.abs(effect.individual).max(axis=1)[finite]
+    same = np.abs(mean[finite] - effect.average[finite]) <= 1e-9 * size
+    return bool(same.all()) and np.array_equal(finite, np.isfinite(effect.average))
 
 
 # --- the base value ----------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def _reference_values(effect: Effect, at: Any) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _known(grid: NDArray[Any]) -> NDArray[Any]:
+def _without_missing(grid: NDArray[Any]) -> NDArray[Any]:
     """The grid without its missing point, and without the object dtype that point may have forced."""
     if len(grid) == 0 or not is_missing_value(grid[-1]):
         return grid
@@ -165,7 +165,7 @@ def _known(grid: NDArray[Any]) -> NDArray[Any]:
 
 
 def _as_float(values: NDArray[Any]) -> Float:
-    """Places along an axis; times in days since the first."""
+    """Grid values as floats; times in days since the first."""
     if values.dtype.kind in "mM":
         return np.asarray((values - values[:1]) / np.timedelta64(1, "D"), dtype=np.float64)
     return values.astype(np.float64)
@@ -179,15 +179,15 @@ def _interpolation(grid: NDArray[Any], value: Any, ordered: bool, zone: str | No
             weights[-1] = 1.0
             return weights
         raise InputError.about("at", "is missing, and the grid has no missing point", value)
-    shown = _known(grid)
-    if not ordered or len(shown) == 0:
+    points = _without_missing(grid)
+    if not ordered or len(points) == 0:
         levels = grid.tolist()
         same = [i for i, level in enumerate(levels) if type(value) is not np.ndarray and level == value]
         if not same:
             raise InputError.about("at", f"must be one of the grid's values {levels[:10]}", value)
         weights[same[0]] = 1.0
         return weights
-    x, v = _places(shown, value, zone)
+    x, v = _on_one_scale(points, value, zone)
     same_place = np.flatnonzero(x == v)
     if len(same_place):
         weights[same_place[0]] = 1.0
@@ -195,7 +195,7 @@ def _interpolation(grid: NDArray[Any], value: Any, ordered: bool, zone: str | No
     order = np.argsort(x, kind="stable")
     right = int(np.searchsorted(x[order], v))
     if not 0 < right < len(x):
-        raise InputError.about("at", f"lies outside the grid, which runs from {shown.min()} to {shown.max()}", value,
+        raise InputError.about("at", f"lies outside the grid, which runs from {points.min()} to {points.max()}", value,
                                "choose a value inside, or compute the effect with a grid that holds it")  # fmt: skip
     a, b = order[right - 1], order[right]
     share = (v - x[a]) / (x[b] - x[a])
@@ -203,17 +203,17 @@ def _interpolation(grid: NDArray[Any], value: Any, ordered: bool, zone: str | No
     return weights
 
 
-def _places(shown: NDArray[Any], value: Any, zone: str | None) -> tuple[NDArray[Any], Any]:
+def _on_one_scale(points: NDArray[Any], value: Any, zone: str | None) -> tuple[NDArray[Any], Any]:
     """The grid and a value on one scale, in which equal values stay equal."""
     try:
-        if shown.dtype.kind not in "mM":
+        if points.dtype.kind not in "mM":
             if isinstance(value, (str, bytes)):
                 raise TypeError("text for a number")
-            exact = shown.dtype.kind in "iu" and isinstance(value, (int, np.integer))
-            return (shown.astype(object), int(value)) if exact else (shown.astype(np.float64), float(value))
-        read = time_value(value, duration=shown.dtype.kind == "m", zone=zone)
-        return _as_float(shown), float((read - shown[0]) / np.timedelta64(1, "D"))
+            exact = points.dtype.kind in "iu" and isinstance(value, (int, np.integer))
+            return (points.astype(object), int(value)) if exact else (points.astype(np.float64), float(value))
+        time = time_value(value, duration=points.dtype.kind == "m", zone=zone)
+        return _as_float(points), float((time - points[0]) / np.timedelta64(1, "D"))
     except (TypeError, ValueError, OverflowError) as error:
         raise InputTypeError.about(
-            "at", "must be a value of the feature's kind", value, f"for example {brief(shown[0])}"
+            "at", "must be a value of the feature's kind", value, f"for example {brief(points[0])}"
         ) from error

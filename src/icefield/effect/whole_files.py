@@ -12,8 +12,8 @@ NAME_KEPT = 100  # characters of a file's name in that of its neighbour, which m
 
 
 @contextmanager
-def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A file to write to, which replaces `path` when the block ends without an error.
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary file to write to, which replaces `path` when the block ends without an error.
 
     A full disk, an error or a kill leaves what was there before. The neighbour is hidden, so that nobody who reads
     the folder meanwhile takes it for data. What is no plain file (a device, a pipe) is written to as it is.
@@ -21,7 +21,7 @@ def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with written_beside(Path(folder) / "a.txt") as file:
+    ...     with atomic_write(Path(folder) / "a.txt") as file:
     ...         _ = file.write_text("whole")
     ...     os.listdir(folder)
     ['a.txt']
@@ -33,15 +33,15 @@ def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
         return
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:NAME_KEPT]}.", suffix=f".part{target.suffix[:20]}")  # fmt: skip
     os.close(handle)
-    beside = Path(name)
+    temporary = Path(name)
     try:
-        yield beside
-        with beside.open("rb+") as written:
-            os.fsync(written.fileno())
-        beside.chmod(target.stat().st_mode & 0o7777 if exists else 0o666 & ~_umask())
-        beside.replace(target)
+        yield temporary
+        with temporary.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        temporary.chmod(target.stat().st_mode & 0o7777 if exists else 0o666 & ~_umask())
+        temporary.replace(target)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _umask() -> int:

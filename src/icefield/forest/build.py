@@ -53,30 +53,30 @@ Test = tuple[int, float, bool, int]
 NO_TEST: Test = (0, 0.0, False, -1)
 
 
-def walked(
+def flatten_trees(
     roots: Iterable[Any], read: Callable[[Any], tuple[Test, Any, float, Sequence[Any]]]
 ) -> tuple[Nodes, NDArray[np.int64]]:
     """Trees stored node within node, children after parents, and their roots.
 
     `read` gives a node's test, its value (as wide as others, or 0), its weight and its children, the left one first.
     """
-    found: list[tuple[Test, Any, float]] = []
+    records: list[tuple[Test, Any, float]] = []
     children: list[list[int]] = []
     tree_root = []
     for root in roots:
-        tree_root.append(len(found))
-        waiting: list[tuple[Any, int, int]] = [(root, -1, 0)]
-        while waiting:
-            node, parent, side = waiting.pop()
+        tree_root.append(len(records))
+        stack: list[tuple[Any, int, int]] = [(root, -1, 0)]
+        while stack:
+            node, parent, side = stack.pop()
             if parent >= 0:
-                children[parent][side] = len(found)
+                children[parent][side] = len(records)
             test, value, weight, below = read(node)
-            waiting += [(child, len(found), side) for side, child in enumerate(below)][::-1]
-            found.append((test, value, weight))
+            stack += [(child, len(records), side) for side, child in enumerate(below)][::-1]
+            records.append((test, value, weight))
             children.append([-1, -1])
-    tests, values, weights = zip(*found)
+    tests, values, weights = zip(*records)
     width = max(map(np.size, values))
-    wide = np.array([own if np.size(own) == width else [0.0] * width for own in values], np.float64)
+    wide = np.array([value if np.size(value) == width else [0.0] * width for value in values], np.float64)
     fields = dict(zip(("column", "threshold", "missing_left", "set_number"), map(np.array, zip(*tests))))
     left, right = np.array(children).T
     nodes = Nodes(**fields, left=left, right=right, value=wide, weight=np.array(weights, np.float64))
@@ -193,7 +193,7 @@ def join(
         leaf = forest.node_leaf
         value = forest.leaf_value[np.maximum(leaf, 0)] * scale
         if wide:
-            value = _widened(forest, value, np.asarray(output), n_outputs)
+            value = _widen(forest, value, np.asarray(output), n_outputs)
             tree_outputs.append(np.full(len(forest.tree_root), -1))
         else:
             tree_outputs.append(np.asarray(output)[forest.tree_output])
@@ -226,11 +226,11 @@ def join(
 
 
 def _at_nodes(forest: Forest, of_conditions: NDArray) -> NDArray:
-    """What conditions hold, by node; leaves, whose condition is -1, take what is put last."""
+    """A field of the conditions as one entry per node; 0 at leaves."""
     return np.append(of_conditions, of_conditions.dtype.type(0))[forest.node_condition]
 
 
-def _widened(forest: Forest, value: NDArray, output: NDArray, n_outputs: int) -> NDArray:
+def _widen(forest: Forest, value: NDArray, output: NDArray, n_outputs: int) -> NDArray:
     """Each node's value as a vector over the joint outputs."""
     wide = np.zeros((len(value), n_outputs))
     bounds = np.append(forest.tree_root, len(value))
@@ -280,11 +280,11 @@ def _parents_first(nodes: Nodes, tree_root: NDArray[np.int64]) -> tuple[Nodes, N
     order = order[tree[order] >= 0]
     renumbered = np.full(n + 1, -1)
     renumbered[order] = np.arange(len(order))
-    kept = Nodes(**{name: values[order] for name, values in vars(nodes).items()})
-    left = np.where(kept.left >= 0, renumbered[kept.left], -1)
-    right = np.where(kept.left >= 0, renumbered[kept.right], -1)
-    kept.left, kept.right = left, right
-    return kept, renumbered[tree_root]
+    ordered = Nodes(**{name: values[order] for name, values in vars(nodes).items()})
+    left = np.where(ordered.left >= 0, renumbered[ordered.left], -1)
+    right = np.where(ordered.left >= 0, renumbered[ordered.right], -1)
+    ordered.left, ordered.right = left, right
+    return ordered, renumbered[tree_root]
 
 
 def _each_in_its_tree(nodes: Nodes, tree_root: NDArray, is_split: NDArray) -> bool:
@@ -296,8 +296,8 @@ def _each_in_its_tree(nodes: Nodes, tree_root: NDArray, is_split: NDArray) -> bo
     mark = np.zeros(nodes.size, np.int64)
     mark[tree_root] = 1
     tree = np.cumsum(mark)
-    own = tree[is_split]
-    return bool((tree[nodes.left[is_split]] == own).all() and (tree[nodes.right[is_split]] == own).all())
+    parents = tree[is_split]
+    return all(bool((tree[child[is_split]] == parents).all()) for child in (nodes.left, nodes.right))
 
 
 def _distinct_conditions(
@@ -319,17 +319,17 @@ def _distinct_conditions(
 
 
 def _distinct_sets(sets: Sequence[NDArray]) -> tuple[NDArray, NDArray, NDArray]:
-    """Start and members of the distinct sets, and each given set's place among them."""
-    found: dict[bytes, int] = {}
+    """Start and members of the distinct sets, and each given set's position among them."""
+    number_of: dict[bytes, int] = {}
     distinct: list[NDArray] = []
     position = np.empty(len(sets), np.int64)
     for number, members in enumerate(sets):
         members = np.unique(np.asarray(members, np.int64))
         key = members.tobytes()
-        if key not in found:
-            found[key] = len(distinct)
+        if key not in number_of:
+            number_of[key] = len(distinct)
             distinct.append(members)
-        position[number] = found[key]
+        position[number] = number_of[key]
     start = np.concatenate([[0], np.cumsum([len(members) for members in distinct])]).astype(np.int64)
     members = np.concatenate(distinct) if distinct else np.empty(0, np.int64)
     return start, members, position

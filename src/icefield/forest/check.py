@@ -46,23 +46,23 @@ def self_check(
     expected = np.asarray(predict(rows), np.float64).reshape(rows.n_rows, -1)
     values = leaf_values(tree_model.forest, tree_model.encode(rows))
     with np.errstate(all="ignore"):  # what is not finite is told below
-        raw = _summed(tree_model.forest, values)
-        found = tree_model.link.apply(raw) if scale == "response" else raw
-    if found.shape != expected.shape:
-        return f"the trees give {found.shape[1]} outputs, the model {expected.shape[1]}"
+        raw = _sum_leaves(tree_model.forest, values)
+        predicted = tree_model.link.apply(raw) if scale == "response" else raw
+    if predicted.shape != expected.shape:
+        return f"the trees give {predicted.shape[1]} outputs, the model {expected.shape[1]}"
     # Rounding grows with the values that a row sums, and an exponential link passes it on in proportion.
     with np.errstate(over="ignore"):
         magnitude = np.abs(values).sum(axis=1).max(axis=1) + np.abs(tree_model.forest.base).max(initial=0.0)
         allowed = tree_model.tolerance * (magnitude[:, None] + 1.0) * (1.0 + np.abs(expected))
-    if not (np.isfinite(allowed).all() and np.isfinite(found).all()):
+    if not (np.isfinite(allowed).all() and np.isfinite(predicted).all()):
         return "its predictions are not all finite, so that the trees as read cannot be checked"
     with np.errstate(invalid="ignore"):
-        agrees = (np.abs(found - expected) <= allowed) | (found == expected)
+        agrees = (np.abs(predicted - expected) <= allowed) | (predicted == expected)
     if agrees.all():
         return None
     row, output = np.argwhere(~agrees)[0]
     return (
-        f"the trees as read predict {found[row, output]:.10g} where the model predicts "
+        f"the trees as read predict {predicted[row, output]:.10g} where the model predicts "
         f"{expected[row, output]:.10g} ({np.sum(~agrees.all(axis=1))} of {rows.n_rows} checked rows differ)"
     )
 
@@ -73,12 +73,12 @@ def _chosen_rows(table: Table, seed: int) -> NDArray[np.intp]:
     sample = draw.choice(table.n_rows, min(table.n_rows, SEARCHED_ROWS), replace=False)
     if len(sample) <= CHECKED_ROWS:
         return sample.astype(np.intp)
-    gaps = np.flatnonzero(with_missing(table.take(sample.astype(np.intp))))[: CHECKED_ROWS // 2]
-    others = np.setdiff1d(np.arange(len(sample)), gaps)[: CHECKED_ROWS - len(gaps)]
-    return sample[np.concatenate([gaps, others])].astype(np.intp)
+    gaps = np.flatnonzero(rows_with_missing(table.take(sample.astype(np.intp))))[: CHECKED_ROWS // 2]
+    rest = np.setdiff1d(np.arange(len(sample)), gaps)[: CHECKED_ROWS - len(gaps)]
+    return sample[np.concatenate([gaps, rest])].astype(np.intp)
 
 
-def with_missing(table: Table) -> NDArray[np.bool_]:
+def rows_with_missing(table: Table) -> NDArray[np.bool_]:
     """Which rows have a missing value."""
     if table.library == "numpy" and table.native.dtype.kind == "f":
         return np.isnan(table.native).any(axis=1)
@@ -90,27 +90,27 @@ def with_missing(table: Table) -> NDArray[np.bool_]:
 
 def raw_by_levels(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Raw predictions of a few rows, all trees at once."""
-    return _summed(forest, leaf_values(forest, matrix))
+    return _sum_leaves(forest, leaf_values(forest, matrix))
 
 
 def leaf_values(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each tree gives each row: of shape (rows, trees, values a leaf holds)."""
     n_trees = len(forest.tree_root)
     row = np.repeat(np.arange(len(matrix)), n_trees)
-    at = np.tile(forest.tree_root.astype(np.int64), len(matrix))
-    moving = np.flatnonzero(forest.node_condition[at] >= 0)
-    here, row = at[moving], row[moving]
+    nodes = np.tile(forest.tree_root.astype(np.int64), len(matrix))
+    moving = np.flatnonzero(forest.node_condition[nodes] >= 0)
+    current, row = nodes[moving], row[moving]
     while moving.size:
-        condition = forest.node_condition[here]
+        condition = forest.node_condition[current]
         left = go_left(forest, condition, matrix[row, forest.condition_column[condition]])
-        here = np.where(left, forest.node_left[here], forest.node_right[here])
-        at[moving] = here
-        on = np.flatnonzero(forest.node_condition[here] >= 0)
-        moving, here, row = moving[on], here[on], row[on]
-    return forest.leaf_value[forest.node_leaf[at]].reshape(len(matrix), n_trees, -1)
+        current = np.where(left, forest.node_left[current], forest.node_right[current])
+        nodes[moving] = current
+        going = np.flatnonzero(forest.node_condition[current] >= 0)
+        moving, current, row = moving[going], current[going], row[going]
+    return forest.leaf_value[forest.node_leaf[nodes]].reshape(len(matrix), n_trees, -1)
 
 
-def _summed(forest: Forest, value: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sum_leaves(forest: Forest, value: NDArray[np.float64]) -> NDArray[np.float64]:
     raw = np.tile(forest.base, (len(value), 1))
     vectors = forest.tree_output < 0
     if vectors.any():
@@ -126,18 +126,18 @@ def go_left(forest: Forest, condition: NDArray[np.int32], values: NDArray[np.flo
         in_set = np.flatnonzero(forest.condition_set[condition] >= 0)
         left[in_set] = _are_members(forest, forest.condition_set[condition[in_set]], values[in_set])
     missing = np.isnan(values) | (np.abs(values) <= ZERO_THRESHOLD)
-    asked = np.flatnonzero(missing)  # few
-    sure = np.isnan(values[asked]) | forest.condition_zero_missing[condition[asked]]
-    asked = asked[sure]
-    left[asked] = forest.condition_missing_left[condition[asked]]
+    candidates = np.flatnonzero(missing)  # few
+    sure = np.isnan(values[candidates]) | forest.condition_zero_missing[condition[candidates]]
+    candidates = candidates[sure]
+    left[candidates] = forest.condition_missing_left[condition[candidates]]
     return left
 
 
 def _are_members(forest: Forest, number: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether each value is in the set of its number."""
-    found = np.zeros(len(values), bool)
-    for each in np.unique(number):
-        here = number == each
-        members = forest.set_members[forest.set_start[each] : forest.set_start[each + 1]]
-        found[here] = np.isin(values[here], members.astype(np.float64))
-    return found
+    """Whether each value is in the forest's set of the number at the same position."""
+    is_member = np.zeros(len(values), bool)
+    for number_of_set in np.unique(number):
+        in_set = number == number_of_set
+        members = forest.set_members[forest.set_start[number_of_set] : forest.set_start[number_of_set + 1]]
+        is_member[in_set] = np.isin(values[in_set], members.astype(np.float64))
+    return is_member

@@ -42,8 +42,8 @@ def weighted_sum(
     if len(plain) != len(encoders) or unlike:
         raise CannotRead("the members of the ensemble prepare their input in ways that cannot be shared")
     joint = _joint(plain, table)
-    place = {key: i for i, key in enumerate(zip(joint.names, joint.rules))}
-    columns = [np.array([place[key] for key in zip(encode.names, encode.rules)]) for encode in plain]
+    position = {key: i for i, key in enumerate(zip(joint.names, joint.rules))}
+    columns = [np.array([position[key] for key in zip(encode.names, encode.rules)]) for encode in plain]
 
     raw_link = None
     if all(member.link.additive for member in members):

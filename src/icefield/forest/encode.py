@@ -29,7 +29,7 @@ TOO_LARGE = "infinity, or a number too large for float32"
 
 
 class RefusedValue(ModelError):
-    """A value the model's own ``predict`` raises on; `column` is where, `held` what."""
+    """A value the model's own ``predict`` raises on; `column` is its column, `held` the value in words."""
 
     def __init__(self, column: Any, held: str) -> None:
         super().__init__(column, held)
@@ -84,7 +84,7 @@ class Numbers:
     def numbers(self, values: NDArray[Any], library: str, names: Sequence[Any]) -> Float:
         """Numbers of one column, or of a matrix with these names, as the library compares them."""
         if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
-            raise CannotRead(f"{_called(names)} has dtype {values.dtype}, which trees do not compare")
+            raise CannotRead(f"{_subject(names)} has dtype {values.dtype}, which trees do not compare")
         limit = LARGEST_EXACT_INTEGER
         if self.largest_plain_integer is not None and library == "numpy":
             limit = self.largest_plain_integer
@@ -136,8 +136,8 @@ class LevelCodes:
         # The last entry answers for code -1, a missing value.
         numbers = np.array([*(self.code.get(level, np.nan) for level in levels), np.nan])
         if not self.unknown_is_missing:
-            strange = [i for i, level in enumerate(levels) if level not in self.code]
-            if strange and np.isin(codes, strange).any():
+            unknown = [i for i, level in enumerate(levels) if level not in self.code]
+            if unknown and np.isin(codes, unknown).any():
                 raise CannotRead(f"column {column.name!r} holds a category {self.unlisted}")
         return numbers[codes]
 
@@ -198,7 +198,7 @@ class Encoder:
         return out
 
     def _as_one_matrix(self, table: Table) -> Float | None:
-        """A numeric matrix under one rule needs no look at its columns."""
+        """The encoded matrix at once, where the rows are one numeric matrix and all columns have one rule; else None."""
         rule = self._only_rule(table) if table.library in ("numpy", "pandas") else None
         if rule is None:
             return None
@@ -211,7 +211,7 @@ class Encoder:
         return rule.numbers(native, table.library, table.names) if native.dtype.kind in "fiub" else None
 
     def column(self, table: Table, number: int) -> NDArray[Any]:
-        """One column of the matrix, of float64 or float32: as it lies where its rule changes nothing."""
+        """One column of the matrix, of float64 or float32: the table's own values, uncopied, where its rule changes nothing."""
         rule, column = self.rules[number], table.column(self.names[number])
         as_it_is = isinstance(rule, Numbers) and column.kind == "float" and rule.changes_nothing(column.dtype)
         return column.values if as_it_is else rule(column, table.library)
@@ -221,7 +221,7 @@ class Encoder:
         rule = self._only_rule(table)
         if rule is None:
             return None
-        matrix = table.native if table.library == "numpy" else _lies_as_matrix(table)
+        matrix = table.native if table.library == "numpy" else _as_matrix_view(table)
         return matrix if matrix is not None and rule.changes_nothing(matrix.dtype) else None
 
     def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float | None:
@@ -248,7 +248,7 @@ class Encoder:
         return first if isinstance(first, Numbers) and all(other == first for other in self.rules) else None
 
     def _dense(self, table: Table) -> Table:
-        """Entries that are not stored are zeros, or missing; stored ones, zeros too, are values."""
+        """A sparse table as dense: entries that are not stored are zeros, or missing where the library says so."""
         if not self.absent_is_missing:
             return table.to("numpy")
         stored = table.native.tocoo()
@@ -265,29 +265,27 @@ class Encoder:
         return driven
 
 
-def _lies_as_matrix(table: Table) -> NDArray[Any] | None:
+def _as_matrix_view(table: Table) -> NDArray[Any] | None:
     """The columns of a pandas frame that lie in memory as those of one matrix of floats, as this matrix; else None."""
     if table.library != "pandas":
         return None
-    first, *others = table.native.dtypes.tolist()
-    if first not in (np.float32, np.float64) or any(
-        other is not first and other != first for other in others
-    ):
+    first, *rest = table.native.dtypes.tolist()
+    if first not in (np.float32, np.float64) or any(dtype is not first and dtype != first for dtype in rest):
         return None
     columns = [table.column(name).values for name in table.names]
     column = columns[0]
-    at = [other.__array_interface__["data"][0] for other in columns]
-    step = at[1] - at[0] if len(at) > 1 else column.itemsize
-    alike = all(other.dtype == column.dtype and other.strides == column.strides for other in columns)
-    if not alike or step % column.itemsize or at != [at[0] + i * step for i in range(len(at))]:
+    starts = [values.__array_interface__["data"][0] for values in columns]
+    step = starts[1] - starts[0] if len(starts) > 1 else column.itemsize
+    alike = all(values.dtype == column.dtype and values.strides == column.strides for values in columns)
+    if not alike or step % column.itemsize or starts != [starts[0] + i * step for i in range(len(starts))]:
         return None
     return as_strided(column, (len(column), len(columns)), (column.strides[0], step), writeable=False)
 
 
 def _takes_as_is(table: Table, name: Any, values: NDArray[Any]) -> bool:
     """Whether a column of a matrix or of pandas, and what is put into it, are the same kind of plain numbers."""
-    held = table.native.dtype if table.library == "numpy" else table.native[name].dtype
-    return bool(held == np.float64 and values.dtype == np.float64)
+    dtype = table.native.dtype if table.library == "numpy" else table.native[name].dtype
+    return bool(dtype == np.float64 and values.dtype == np.float64)
 
 
 def check_width(table: Table, expected: int) -> None:
@@ -323,11 +321,11 @@ def _checked_integers(
     if values.dtype.kind in "iu" and values.dtype.itemsize >= 4 and values.size:
         low, high = int(values.min()), int(values.max())
         if low < -limit or high > limit:
-            raise CannotRead(f"{_called(names)} holds integers beyond {limit}, which are rounded")
+            raise CannotRead(f"{_subject(names)} holds integers beyond {limit}, which are rounded")
     return values
 
 
-def _called(names: Sequence[Any]) -> str:
+def _subject(names: Sequence[Any]) -> str:
     return f"column {names[0]!r}" if len(names) == 1 else "the matrix"
 
 

@@ -80,18 +80,18 @@ def _preorder(forest: Forest) -> NDArray[np.int64]:
     """Nodes tree by tree, each followed by its left subtree, then its right one."""
     order: list[int] = []
     left, right = forest.node_left.tolist(), forest.node_right.tolist()
-    waiting = forest.tree_root.tolist()[::-1]
-    while waiting:
-        node = waiting.pop()
+    stack = forest.tree_root.tolist()[::-1]
+    while stack:
+        node = stack.pop()
         order.append(node)
         if left[node] >= 0:
-            waiting += [right[node], left[node]]
+            stack += [right[node], left[node]]
     return np.array(order, np.int64)
 
 
 def _sets(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """For every condition the first word of its set, -1 for numbers; and the sets' bits, each after its number of words."""
-    found: list[int] = []
+    bits: list[int] = []
     first = []
     for start, stop in zip(forest.set_start[:-1].tolist(), forest.set_start[1:].tolist()):
         members = forest.set_members[start:stop].tolist()
@@ -100,12 +100,12 @@ def _sets(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         words = [0] * ((members[-1] // 32 + 1) if members else 0)
         for member in members:
             words[member // 32] |= 1 << (member % 32)
-        first.append(len(found))
-        found += [len(words), *words]
-    if len(found) >= 2**15:
+        first.append(len(bits))
+        bits += [len(words), *words]
+    if len(bits) >= 2**15:
         raise CannotRead("the trees' category sets are too large for a page")
-    at = np.array([*first, -1], np.int64)
-    return at[forest.condition_set], np.array(found, np.uint32)
+    first_word = np.array([*first, -1], np.int64)
+    return first_word[forest.condition_set], np.array(bits, np.uint32)
 
 
 def _link(link: Link) -> dict[str, Any]:

@@ -43,37 +43,37 @@ def on_raw_columns(model: TreeModel, table: Table) -> TreeModel:
     owner = {i: name for name, driven in model.drives.items() for i in driven}
     owners = [owner.get(i) for i in forest.condition_column.tolist()]
     used = [name for name in table.names if name in owners]
-    rewritten = _Rewritten(forest, [used.index(name) for name in owners])
+    rewritten = _RawSplits(forest, [used.index(name) for name in owners])
     numbers: dict[Any, int] = {}
     rules: list[Rule] = []
-    for place, name in enumerate(used):
+    for position, name in enumerate(used):
         column = table.column(name)
-        conditions = np.flatnonzero(rewritten.column == place)
+        conditions = np.flatnonzero(rewritten.column == position)
         rewritten.missing_left[conditions] = _missing_left(model, table, name, conditions)
         if column.kind == "categorical":
             levels = column.levels
-            goes = _goes(model, table, {name: levels}, conditions)
+            goes = _goes_left(model, table, {name: levels}, conditions)
             for k, condition in enumerate(conditions.tolist()):
                 rewritten.put_set(condition, np.flatnonzero(goes[:, k]))
             rules.append(LevelCodes(tuple((level, float(i)) for i, level in enumerate(levels.tolist()))))
         elif column.kind in ("float", "integer", "boolean"):
-            numbers[name] = place
+            numbers[name] = position
             rules.append(Numbers())
         else:
             raise CannotRead(f"column {name!r} is of kind {column.kind}, which the page does not know")
     _put_thresholds(model, table, rewritten, numbers)
-    found = replace(
+    result = replace(
         model, forest=rewritten.forest(len(used)), encode=Encoder(tuple(used), tuple(rules)),
         drives={name: (i,) for i, name in enumerate(used)},
     )  # fmt: skip
     rows = table.slice(0, min(table.n_rows, CHECKED_ROWS))
-    before, after = (leaf_values(one.forest, one.encode(rows)) for one in (model, found))
+    before, after = (leaf_values(trees.forest, trees.encode(rows)) for trees in (model, result))
     if not np.array_equal(before, after):
         raise CannotRead("its columns are prepared in a way the page does not know")
-    return found
+    return result
 
 
-class _Rewritten:
+class _RawSplits:
     """The conditions of a forest while they are rewritten."""
 
     def __init__(self, forest: Forest, column: list[int]) -> None:
@@ -100,67 +100,67 @@ class _Rewritten:
         )  # fmt: skip
 
 
-def _goes(
+def _goes_left(
     model: TreeModel, table: Table, points: Mapping[Any, NDArray[Any]], conditions: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
     """For each point, whether it goes left at each condition."""
     forest, matrix = model.forest, model.encode(table.slice(0, 1).crossed(points))
     tested = ((np.full(len(matrix), c), matrix[:, forest.condition_column[c]]) for c in conditions)
-    return np.stack([go_left(forest, *one) for one in tested], axis=1)
+    return np.stack([go_left(forest, *test) for test in tested], axis=1)
 
 
 def _missing_left(
     model: TreeModel, table: Table, name: Any, conditions: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """Where a missing value goes; right, where the model takes none."""
+    """Whether a missing value goes left at each condition; no, where the model takes none."""
     try:
-        gone = np.array([None], object) if table.column(name).kind == "categorical" else np.array([np.nan])
-        return np.asarray(_goes(model, table, {name: gone}, conditions)[0])
+        missing = np.array([None], object) if table.column(name).kind == "categorical" else np.array([np.nan])
+        return np.asarray(_goes_left(model, table, {name: missing}, conditions)[0])
     except Exception:  # whatever the preparation raises on what it does not take
         return np.zeros(len(conditions), bool)
 
 
-def _put_thresholds(model: TreeModel, table: Table, rewritten: _Rewritten, places: Mapping[Any, int]) -> None:
+def _put_thresholds(model: TreeModel, table: Table, rewritten: _RawSplits, index: Mapping[Any, int]) -> None:
     """Thresholds of all columns of numbers at once: the largest value that still goes left."""
-    if not places:
+    if not index:
         return
     forest = model.forest
-    own = {name: np.flatnonzero(rewritten.column == place).astype(np.int32) for name, place in places.items()}
-    for name, conditions in own.items():
+    splits = {name: np.flatnonzero(rewritten.column == i).astype(np.int32) for name, i in index.items()}
+    for name, conditions in splits.items():
         if (forest.condition_set[conditions] >= 0).any() or forest.condition_zero_missing[conditions].any():
             raise CannotRead(f"column {name!r} {UNKNOWN}")
         _check_rising(model, table, name, forest.condition_column[conditions])
-    whole = {name: table.column(name).kind != "float" for name in own}
-    size = max(len(c) for c in own.values())
+    whole = {name: table.column(name).kind != "float" for name in splits}
+    size = max(len(c) for c in splits.values())
 
     def left(at: Mapping[Any, NDArray[np.int64]]) -> dict[Any, NDArray[np.bool_]]:
         """Whether each condition's own value goes left; columns are moved together, since none looks at another."""
-        points = {name: np.resize(_value(at[name], whole[name]), size) for name in own}
+        points = {name: np.resize(_value(at[name], whole[name]), size) for name in splits}
         matrix = model.encode(table.slice(0, 1).crossed(points))
         return {
-            name: go_left(forest, c, matrix[np.arange(len(c)), forest.condition_column[c]]) for name, c in own.items()
+            name: go_left(forest, c, matrix[np.arange(len(c)), forest.condition_column[c]]) for name, c in splits.items()
         }  # fmt: skip
 
-    ends = {name: 2**53 if whole[name] else int(np.float64(FARTHEST).view(np.int64)) for name in own}
-    low = {name: np.full(len(c), -ends[name], np.int64) for name, c in own.items()}
-    high = {name: np.full(len(c), ends[name], np.int64) for name, c in own.items()}
+    ends = {name: 2**53 if whole[name] else int(np.float64(FARTHEST).view(np.int64)) for name in splits}
+    low = {name: np.full(len(c), -ends[name], np.int64) for name, c in splits.items()}
+    high = {name: np.full(len(c), ends[name], np.int64) for name, c in splits.items()}
     never, always = {n: ~v for n, v in left(low).items()}, left(high)
     while True:
         # Halves first: the whole way from end to end is more than an int64 holds.
-        middle = {name: (low[name] >> 1) + (high[name] >> 1) + (low[name] & high[name] & 1) for name in own}
-        if all(np.array_equal(middle[name], low[name]) for name in own):
+        middle = {name: (low[name] >> 1) + (high[name] >> 1) + (low[name] & high[name] & 1) for name in low}
+        if all(np.array_equal(middle[name], low[name]) for name in splits):
             break
         for name, goes in left(middle).items():
             low[name] = np.where(goes, middle[name], low[name])
             high[name] = np.where(goes, high[name], middle[name])
-    for name, conditions in own.items():
-        found = np.where(always[name], np.inf, _value(low[name], whole[name]))
-        rewritten.threshold[conditions] = np.where(never[name], -np.inf, found)
+    for name, conditions in splits.items():
+        thresholds = np.where(always[name], np.inf, _value(low[name], whole[name]))
+        rewritten.threshold[conditions] = np.where(never[name], -np.inf, thresholds)
 
 
-def _value(place: NDArray[np.int64], whole: bool) -> NDArray[Any]:
-    """Whole numbers as they are; floats by their place among all floats."""
-    return place if whole else np.where(place >= 0, 1.0, -1.0) * np.abs(place).view(np.float64)
+def _value(position: NDArray[np.int64], whole: bool) -> NDArray[Any]:
+    """Values by position: whole numbers as they are, floats by their rank among all floats."""
+    return position if whole else np.where(position >= 0, 1.0, -1.0) * np.abs(position).view(np.float64)
 
 
 def _check_rising(model: TreeModel, table: Table, name: Any, columns: NDArray[np.int32]) -> None:

@@ -102,13 +102,13 @@ def refuse_raw_scale(what: str) -> ModelError:
     )  # fmt: skip
 
 
-def columns_by_spelling(wanted: Sequence[Any], names: Sequence[Any]) -> list[Any | None]:
-    """Which of the names each wanted column is, None for one that is not there.
+def columns_by_spelling(columns: Sequence[Any], names: Sequence[Any]) -> list[Any | None]:
+    """For each column of a model, the name of it among the data's names; None for one that is not there.
 
     LightGBM stores blanks in names as underscores, and scikit-learn's searches and pipelines around it hand its names on.
     """
-    stored = {str(name).replace(" ", "_"): name for name in names}
-    return [name if name in names else stored.get(str(name)) for name in wanted]
+    spelled = {str(name).replace(" ", "_"): name for name in names}
+    return [name if name in names else spelled.get(str(name)) for name in columns]
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -127,15 +127,15 @@ def as_matrix(answer: Any, n_rows: int) -> NDArray[np.float64]:
     blocks = as_blocks(answer)
     for block in blocks:
         if block.ndim != 2:
-            wanted = "one number (or one row of numbers) per row"
-            raise _no_prediction(f"an array of shape {block.shape}", wanted)
+            expected = "one number (or one row of numbers) per row"
+            raise _not_a_prediction(f"an array of shape {block.shape}", expected)
         if len(block) != n_rows:
-            raise _no_prediction(f"{len(block)} rows of numbers for {n_rows} rows of X", "one per row")
+            raise _not_a_prediction(f"{len(block)} rows of numbers for {n_rows} rows of X", "one per row")
     if any(block.shape[1] == 0 for block in blocks):
-        raise _no_prediction("an array without columns", "at least one number per row")
+        raise _not_a_prediction("an array without columns", "at least one number per row")
     matrix = blocks[0] if len(blocks) == 1 else np.hstack(blocks)
     if matrix.dtype.kind == "c":
-        raise _no_prediction("complex numbers", "real numbers")
+        raise _not_a_prediction("complex numbers", "real numbers")
     if matrix.dtype.kind not in "fiub":
         matrix = _objects_as_numbers(matrix)
     return np.asarray(matrix, dtype=np.float64)
@@ -143,7 +143,7 @@ def as_matrix(answer: Any, n_rows: int) -> NDArray[np.float64]:
 
 def _as_array(answer: Any) -> NDArray[Any]:
     if answer is None:
-        raise _no_prediction("None", "an array of numbers")
+        raise _not_a_prediction("None", "an array of numbers")
     if hasattr(answer, "detach"):  # a torch tensor, possibly on another device or with a gradient
         answer = answer.detach().cpu()
     if hasattr(answer, "toarray"):
@@ -151,21 +151,21 @@ def _as_array(answer: Any) -> NDArray[Any]:
     try:
         return np.asarray(answer)
     except Exception as error:
-        raise _no_prediction(f"{type(answer).__name__}", "an array of numbers") from error
+        raise _not_a_prediction(f"{type(answer).__name__}", "an array of numbers") from error
 
 
 def _objects_as_numbers(matrix: NDArray[Any]) -> NDArray[np.float64]:
     received = f"{brief(matrix.ravel()[:1].tolist()[0] if matrix.size else None)} (dtype {matrix.dtype})"
     if matrix.dtype.kind != "O" or any(isinstance(value, (str, bytes)) for value in matrix.ravel().tolist()):
-        raise _no_prediction(received, "numbers")
+        raise _not_a_prediction(received, "numbers")
     try:
         return matrix.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise _no_prediction(received, "numbers") from error
+        raise _not_a_prediction(received, "numbers") from error
 
 
-def _no_prediction(received: str, wanted: str) -> ModelError:
-    problem = f"returned something that is not a prediction: {received}; expected {wanted}"
+def _not_a_prediction(received: str, expected: str) -> ModelError:
+    problem = f"returned something that is not a prediction: {received}; expected {expected}"
     hint = "pass a function that returns an array of shape (rows,) or (rows, outputs)"
     return ModelError.about("model", problem, hint=hint)
 
@@ -234,9 +234,9 @@ class ByClass:
             return self._outputs_of_several(widths)
         labels, width = self.classes[0], sum(widths)
         if width == 1 and len(labels) == 2:
-            other, own = labels
-            reason = f"the margin has one output, for class {own!r}; that of {other!r} is its negative"
-            return Outputs((own,), (0,), {other: reason})
+            first, second = labels
+            reason = f"the margin has one output, for class {second!r}; that of {first!r} is its negative"
+            return Outputs((second,), (0,), {first: reason})
         if width == len(labels):
             binary = width == 2 and self.exclusive
             return Outputs(labels, (1,) if binary else tuple(range(width)))
@@ -247,8 +247,8 @@ class ByClass:
         default: list[int] = []
         if widths == tuple(len(labels) for labels in self.classes):
             for i, labels in enumerate(self.classes):
-                chosen = [1] if len(labels) == 2 else range(len(labels))
-                default.extend(len(names) + c for c in chosen)
+                defaults = [1] if len(labels) == 2 else range(len(labels))
+                default.extend(len(names) + c for c in defaults)
                 names.extend(f"y{i}={label}" for label in labels)
         elif sum(widths) == len(self.classes) and all(len(labels) == 2 for labels in self.classes):
             names = [f"y{i}={labels[1]}" for i, labels in enumerate(self.classes)]

@@ -56,20 +56,20 @@ def refuse_text(table: Any, columns: Sequence[Any]) -> None:
             )  # fmt: skip
 
 
-def categorised(frame: Any, levels: Mapping[str, Sequence[Any]]) -> Any:
+def as_category(frame: Any, levels: Mapping[str, Sequence[Any]]) -> Any:
     """The frame with these columns as categories of these levels, unless they are categories already."""
     pandas = importlib.import_module("pandas")
     changed = {}
-    for name, own in levels.items():
+    for name, known in levels.items():
         if name in frame.columns and str(frame[name].dtype) != "category":
-            kinds = pandas.Index(list(own))
+            categories = pandas.Index(list(known))
             values = frame[name]
-            if not holds_numbers(values) and kinds.dtype.kind in "iufb":
+            if not holds_numbers(values) and categories.dtype.kind in "iufb":
                 # Levels were numbers, the file gave texts (or the other way round below).
                 values = pandas.to_numeric(values, errors="coerce")
-            elif holds_numbers(values) and kinds.dtype.kind not in "iufb":
+            elif holds_numbers(values) and categories.dtype.kind not in "iufb":
                 values = values.map(number_as_text, na_action="ignore")
-            changed[name] = pandas.Categorical(values, categories=kinds)
+            changed[name] = pandas.Categorical(values, categories=categories)
     return frame.assign(**changed) if changed else frame
 
 

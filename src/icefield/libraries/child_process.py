@@ -22,35 +22,35 @@ PER_BYTE = 20  # and for each byte of a file
 _CHILD = "import sys; from icefield.libraries.child_process import serve; serve(*sys.argv[1:])"
 
 
-def in_child(
+def run_in_child(
     task: Callable[..., None], file: Path, *arguments: str
 ) -> subprocess.CompletedProcess[bytes] | None:
     """Call a function of this package with the path of a file, and other texts, in a process of its own.
 
     Returns how that ended; None where its time was over.
     """
-    more = file.stat().st_size / PER_SECOND
+    extra = file.stat().st_size / PER_SECOND
     # -P: without it ``python -c`` looks for modules in the working folder first.
-    command = [sys.executable, "-P", "-c", _CHILD, str(int(PROCESSOR_SECONDS + more) + 1), task.__module__, task.__name__,
+    command = [sys.executable, "-P", "-c", _CHILD, str(int(PROCESSOR_SECONDS + extra) + 1), task.__module__, task.__name__,
                str(file), *arguments]  # fmt: skip
     # One thread is enough for a few rows, and each would claim a stack.
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
-    read, held = os.pipe()
+    reader, writer = os.pipe()
     try:
-        done = subprocess.run(
-            command, stdin=read, capture_output=True, timeout=SECONDS + more, check=False, env=environment
+        child = subprocess.run(
+            command, stdin=reader, capture_output=True, timeout=SECONDS + extra, check=False, env=environment
         )
     except subprocess.TimeoutExpired:
         return None
     finally:
-        os.close(read)
-        os.close(held)
-    return None if done.returncode == -getattr(signal, "SIGXCPU", 0) != 0 else done
+        os.close(reader)
+        os.close(writer)
+    return None if child.returncode == -getattr(signal, "SIGXCPU", 0) != 0 else child
 
 
-def last_words(done: subprocess.CompletedProcess[bytes]) -> str:
-    """What a child process said last, which is its error."""
-    lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+def error_line(child: subprocess.CompletedProcess[bytes]) -> str:
+    """The last line that a child process wrote to standard error, cut to 200 characters."""
+    lines = child.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
     return lines[-1] if len(lines[-1]) <= 200 else lines[-1][:197] + "..."
 
 
@@ -58,10 +58,10 @@ def last_words(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def serve(seconds: str, module: str, name: str, *arguments: str) -> None:
-    """What a child does: end with its parent, within its time, and call the function."""
+    """Run in the child: limit its seconds, end it with its parent, and call the function of this module and name."""
     _end_with_parent()
-    limited("RLIMIT_CPU", int(seconds))
-    limited("RLIMIT_CORE", 0)  # what crashes here is nobody's to look into
+    lower_limit("RLIMIT_CPU", int(seconds))
+    lower_limit("RLIMIT_CORE", 0)  # what crashes here is nobody's to look into
     getattr(import_module(module), name)(*arguments)
 
 
@@ -90,13 +90,13 @@ def _end_with_parent() -> None:
 def limit_memory(file: Path) -> None:
     """Keep this process, a child whose libraries are imported, from taking the machine's memory for a file."""
     try:
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        in_use = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, AttributeError):  # a system that does not say
-        taken = 6 * 2**30
-    limited("RLIMIT_AS", taken + CLAIM + PER_BYTE * file.stat().st_size)
+        in_use = 6 * 2**30
+    lower_limit("RLIMIT_AS", in_use + CLAIM + PER_BYTE * file.stat().st_size)
 
 
-def limited(name: str, most: int) -> None:
+def lower_limit(name: str, most: int) -> None:
     """Lower one of this process's limits, which may be lower already; nothing on systems without such limits."""
     try:
         import resource
@@ -104,5 +104,5 @@ def limited(name: str, most: int) -> None:
         return
     kind = getattr(resource, name)
     soft, hard = resource.getrlimit(kind)
-    known = [limit for limit in (soft, hard, most) if limit != resource.RLIM_INFINITY]
-    resource.setrlimit(kind, (min(known), hard))
+    limits = [limit for limit in (soft, hard, most) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(kind, (min(limits), hard))

@@ -31,8 +31,8 @@ def is_own_class(model: Any, package: str, names: Collection[str]) -> bool:
     kind = type(model)
     if not f"{kind.__module__}.".startswith(f"{package}.") or kind.__qualname__ not in names:
         return False
-    own = getattr(model, "__dict__", {})
-    return not any(callable(value) and callable(getattr(kind, name, None)) for name, value in own.items())
+    state = getattr(model, "__dict__", {})
+    return not any(callable(value) and callable(getattr(kind, name, None)) for name, value in state.items())
 
 
 @dataclass(frozen=True)

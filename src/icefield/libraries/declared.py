@@ -48,29 +48,29 @@ def declared_constraints(model: Any, table: Table) -> Declared:
     """
     model = unwrapped(model)
     if is_pipeline(model):
-        return _through(model, table)
-    found = _own(model)
-    if found.monotone or found.together:
-        return found
-    return replace(found, unread=_inside(model))
+        return _through_pipeline(model, table)
+    constraints = _of_estimator(model)
+    if constraints.monotone or constraints.together:
+        return constraints
+    return replace(constraints, unread=_unread_inside(model))
 
 
-def _inside(model: Any) -> tuple[str, ...]:
+def _unread_inside(model: Any) -> tuple[str, ...]:
     """Constraints among the parameters of estimators that a model is made of, which say nothing of its own columns."""
     if not hasattr(model, "get_params"):
         return ()
     try:
-        given = model.get_params()
+        parameters = model.get_params()
     except Exception:  # of classes that only look like scikit-learn's
         return ()
     return tuple(
         f"{name} of {type_name(model)}: it may combine or change what that estimator predicts"
-        for name, value in given.items()
+        for name, value in parameters.items()
         if "__" in name and name.rpartition("__")[2] in PARAMETERS and value is not None
     )
 
 
-def _through(pipeline: Any, table: Table) -> Declared:
+def _through_pipeline(pipeline: Any, table: Table) -> Declared:
     """Constraints of a pipeline's last step, by the columns that its transformers make these of."""
     last = pipeline.steps[-1][1]
     if all(passes_through(step) for _, step in pipeline.steps[:-1]):
@@ -81,30 +81,30 @@ def _through(pipeline: Any, table: Table) -> Declared:
         transformed = None if isinstance(split, NoSplit) else split.transform(head)
     except Exception as error:  # whatever its transformers say of these rows
         split, transformed = NoSplit(" ".join(str(error).split())), None
-    found = _own(unwrapped(last))
-    if not (found.monotone or found.together):
-        return Declared(unread=found.unread)
+    constraints = _of_estimator(unwrapped(last))
+    if not (constraints.monotone or constraints.together):
+        return Declared(unread=constraints.unread)
     if isinstance(split, NoSplit):
-        return Declared(unread=(*found.unread, f"those of {type_name(last)}: {split.reason}"))
+        return Declared(unread=(*constraints.unread, f"those of {type_name(last)}: {split.reason}"))
     names = list(getattr(transformed, "columns", range(len(split.levels[-1]))))
-    places = {name: i for i, name in enumerate(names)} | {i: i for i in range(len(names))}
+    position_of = {name: i for i, name in enumerate(names)} | {i: i for i in range(len(names))}
     monotone: dict[Any, int] = {}
-    unread = list(found.unread)
-    for key, sign in found.monotone.items():
-        column, turned = _followed(split, places.get(key, -1), table)
-        if turned:
-            monotone[column] = sign * turned
+    unread = list(constraints.unread)
+    for key, sign in constraints.monotone.items():
+        column, direction = _follow(split, position_of.get(key, -1), table)
+        if direction:
+            monotone[column] = sign * direction
         else:
             unread.append(f"monotone constraint {sign:+d} on transformed column {key}: {column}")
     together: list[tuple[Any, ...]] = []
-    for one in found.together:
-        inside = {places[key] for key in one if key in places}
-        sources = [split.sources(i) for i in inside]
-        owners = {several[0] for several in sources if len(several) == 1}
-        whole = all(set(split.drives(name)) <= inside for name in owners)
-        if not whole or any(len(several) != 1 for several in sources):
+    for group in constraints.together:
+        positions = {position_of[key] for key in group if key in position_of}
+        sources = [split.sources(i) for i in positions]
+        owners = {columns[0] for columns in sources if len(columns) == 1}
+        whole = all(set(split.drives(name)) <= positions for name in owners)
+        if not whole or any(len(columns) != 1 for columns in sources):
             unread.append(
-                f"interaction constraints, whose columns {list(one)} are not those of whole columns of X"
+                f"interaction constraints, whose columns {list(group)} are not those of whole columns of X"
             )
             together = []
             break
@@ -112,44 +112,43 @@ def _through(pipeline: Any, table: Table) -> Declared:
     return Declared(
         monotone,
         tuple(together),
-        f"{found.source}, followed through the pipeline".lstrip(", "),
+        f"{constraints.source}, followed through the pipeline".lstrip(", "),
         tuple(unread),
     )
 
 
-def _own(model: Any) -> Declared:
-    """What an estimator, no pipeline, was fitted with."""
+def _of_estimator(model: Any) -> Declared:
+    """The constraints of an estimator that is no pipeline, from its library's `constraints`."""
     library = library_of(model)
     role = None if library is None else library.constraints
     return Declared() if role is None else role.declared(model)
 
 
-def _followed(split: SplitPipeline, place: int, table: Table) -> tuple[Any, int]:
-    """The column that alone decides a transformed one, and whether that rises (1) or falls (-1) with it; 0 with the reason."""
-    if place < 0:
+def _follow(split: SplitPipeline, position: int, table: Table) -> tuple[Any, int]:
+    """The raw column that alone decides a transformed one, and its direction: 1 rises, -1 falls; or the reason and 0."""
+    if position < 0:
         return "it is not among the transformed columns", 0
-    sources = split.sources(place)
+    sources = split.sources(position)
     if len(sources) != 1:
         return "several columns decide it", 0
     (name,) = sources
     if len(split.drives(name)) > 1:
         return f"{name!r} decides other transformed columns, too", 0
     column = table.column(name)
-    known = np.flatnonzero(~column.missing)
+    present = np.flatnonzero(~column.missing)
     if column.values.dtype == object:
-        known = known[:0]
-    _, first = np.unique(column.values[known], return_index=True)
-    chosen = known[first][:: max(1, len(first) // FOLLOWED)]
-    if len(chosen) < 2:
+        present = present[:0]
+    _, first = np.unique(column.values[present], return_index=True)
+    rows = present[first][:: max(1, len(first) // FOLLOWED)]
+    if len(rows) < 2:
         return f"{name!r} has no order", 0
-    made = split.transform(table.take(chosen))
-    made = made.to_numpy() if hasattr(made, "to_numpy") else made
-    own = np.asarray(
-        made[:, [place]].todense() if hasattr(made, "todense") else made[:, place], np.float64
-    ).ravel()
-    turns = set(np.sign(np.diff(own)).tolist()) - {0.0}
-    if turns in ({1.0}, {-1.0}):
-        return name, int(turns.pop())
+    matrix = split.transform(table.take(rows))
+    matrix = matrix.to_numpy() if hasattr(matrix, "to_numpy") else matrix
+    values = matrix[:, [position]].todense() if hasattr(matrix, "todense") else matrix[:, position]
+    values = np.asarray(values, np.float64).ravel()
+    directions = set(np.sign(np.diff(values)).tolist()) - {0.0}
+    if directions in ({1.0}, {-1.0}):
+        return name, int(directions.pop())
     return f"it does not rise or fall with {name!r}", 0
 
 
@@ -158,8 +157,8 @@ def signs(values: Any) -> dict[Any, int]:
     if isinstance(values, str):
         values = [int(part) for part in values.strip("() ").split(",") if part.strip()]
     pairs: Iterable[tuple[Any, Any]] = values.items() if isinstance(values, Mapping) else enumerate(values)
-    found = {(int(key) if isinstance(key, str) and key.isdigit() else key): int(sign) for key, sign in pairs}
-    return {key: sign for key, sign in found.items() if sign in (-1, 1)}
+    pairs = ((int(key) if isinstance(key, str) and key.isdigit() else key, int(sign)) for key, sign in pairs)
+    return {key: sign for key, sign in pairs if sign in (-1, 1)}
 
 
 def sets(values: Any) -> tuple[tuple[Any, ...], ...]:
@@ -167,7 +166,7 @@ def sets(values: Any) -> tuple[tuple[Any, ...], ...]:
     if isinstance(values, str) or not isinstance(values, Sequence | set | frozenset):
         return ()
     return tuple(
-        tuple(int(key) if isinstance(key, Integral) else key for key in one)
-        for one in values
-        if not isinstance(one, str)
+        tuple(int(key) if isinstance(key, Integral) else key for key in group)
+        for group in values
+        if not isinstance(group, str)
     )

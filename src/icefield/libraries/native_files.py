@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from icefield.errors import IcefieldError, MissingDependencyError
-from icefield.libraries.child_process import in_child, last_words, limit_memory
+from icefield.libraries.child_process import error_line, limit_memory, run_in_child
 from icefield.libraries.registry import LIBRARIES, Files, Library
 
 
@@ -44,19 +44,19 @@ class NativeFormat:
 
 def native_suffixes() -> tuple[str, ...]:
     """How the names of all libraries' own files end."""
-    return tuple(dict.fromkeys(suffix for _, files in _with_files() for suffix in files.FORMATS))
+    return tuple(dict.fromkeys(suffix for _, files in _file_libraries() for suffix in files.FORMATS))
 
 
 def load_native(file: Path) -> Any:
     """A model from a native file, once a child process has loaded it without harm."""
     library, files = _writer(file)
     package = library.package or library.name
-    needed(package)
-    tried_in_child(package, try_file, file, library.name)
+    require(package)
+    try_in_child(package, try_file, file, library.name)
     return files.load(file)
 
 
-def _with_files() -> Iterator[tuple[Library, Files]]:
+def _file_libraries() -> Iterator[tuple[Library, Files]]:
     for library in LIBRARIES:
         if library.files is not None:
             yield library, library.files
@@ -67,20 +67,20 @@ def _writer(file: Path) -> tuple[Library, Files]:
     suffix = file.suffix.lower()
     if file.stat().st_size == 0:
         raise LoadError.about("MODEL", "is empty", str(file))
-    shown = _shown(file)
-    others: list[NativeFormat] = []
-    for library, files in _with_files():
-        if written := files.FORMATS.get(suffix):
-            if written.is_own(shown):
+    head = _head_of(file)
+    forms: list[NativeFormat] = []
+    for library, files in _file_libraries():
+        if form := files.FORMATS.get(suffix):
+            if form.is_own(head):
                 return library, files
-            others.append(written)
-    kinds = " nor ".join(written.kind for written in others)
+            forms.append(form)
+    kinds = " nor ".join(form.kind for form in forms)
     problem = f"is JSON, but neither {kinds} model" if suffix == ".json" else f"is not {kinds} model"
-    hint = "save it with " + ", or ".join(written.saved_by for written in others)
+    hint = "save it with " + ", or ".join(form.saved_by for form in forms)
     raise LoadError.about("MODEL", problem, str(file), hint)
 
 
-def _shown(file: Path) -> Any:
+def _head_of(file: Path) -> Any:
     """A file's first bytes; its contents where it is JSON."""
     if file.suffix.lower() != ".json":
         with file.open("rb") as stream:
@@ -91,23 +91,23 @@ def _shown(file: Path) -> Any:
         raise LoadError.about("MODEL", "is not valid JSON", str(file), first_line(error)) from error
 
 
-def tried_in_child(package: str, task: Callable[..., None], file: Path, *arguments: str) -> None:
-    """Let a child do something with a file first; what goes wrong there is an error here."""
-    done = in_child(task, file, *arguments)
-    if done is None:
+def try_in_child(package: str, task: Callable[..., None], file: Path, *arguments: str) -> None:
+    """Run `task` on a file in a child process; a crash, a hang or an error there is a `LoadError` here."""
+    child = run_in_child(task, file, *arguments)
+    if child is None:
         raise LoadError.about("MODEL", "did not load in time; the file is probably corrupt", str(file))
-    if done.returncode < 0:
-        problem = f"crashes {package} (signal {-done.returncode}); the file is corrupt"
+    if child.returncode < 0:
+        problem = f"crashes {package} (signal {-child.returncode}); the file is corrupt"
         raise LoadError.about("MODEL", problem, str(file))
-    if done.returncode != 0:
-        raise LoadError.about("MODEL", f"could not be loaded by {package}", str(file), last_words(done))
+    if child.returncode != 0:
+        raise LoadError.about("MODEL", f"could not be loaded by {package}", str(file), error_line(child))
 
 
 def try_file(path: str, name: str) -> None:
-    """What the child process does: load within a memory limit, and check what came of it."""
+    """Run in the child: load a file by the library of this name within a memory limit, and check the model."""
     file = Path(path)
-    library, files = next(pair for pair in _with_files() if pair[0].name == name)
-    needed(library.package or library.name)
+    library, files = next(pair for pair in _file_libraries() if pair[0].name == name)
+    require(library.package or library.name)
     limit_memory(file)
     check_before_loading = getattr(files, "check_before_loading", None)
     if check_before_loading is not None:
@@ -118,7 +118,7 @@ def try_file(path: str, name: str) -> None:
 
 
 def check_fits(size: int, what: str) -> None:
-    """Refuse what unpacks to more than the machine's memory."""
+    """Raise where a size in bytes is more than the machine's memory; `what` names what has it."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**36
     if size > memory:
         raise ValueError(f"{what} would take {size / 2**30:,.0f} GiB, this machine has {memory / 2**30:,.0f}")
@@ -135,15 +135,15 @@ def optional(name: str) -> Any:
         return None
 
 
-def needed(name: str, package: str | None = None) -> Any:
+def require(name: str, package: str | None = None) -> Any:
     """A module, or an error that says what to install."""
-    found = optional(name)
-    if found is None:
+    module = optional(name)
+    if module is None:
         package = package or name
         raise MissingDependencyError(
             f"This file needs {package}, which is not installed. Hint: pip install {package}."
         )
-    return found
+    return module
 
 
 def first_line(error: BaseException) -> str:

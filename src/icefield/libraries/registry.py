@@ -206,8 +206,8 @@ def library_of(model: Any) -> Library | None:
     )
 
 
-def stood_in(model: Any, vectors: Mapping[str, tuple[str, ...]] | None = None) -> Any:
-    """A model, or what is asked in its place where it lives in another process.
+def stand_in_of(model: Any, vectors: Mapping[str, tuple[str, ...]] | None = None) -> Any:
+    """A model, or the stand-in that predicts in its place where it lives in another process.
 
     `vectors` are columns of the rows that hold vectors, with the names of their slots.
     """
@@ -228,16 +228,16 @@ def other_libraries() -> tuple[Library, ...]:
     """The libraries that other packages describe; one that cannot be loaded is named in a warning."""
     from importlib.metadata import entry_points
 
-    found = []
+    libraries = []
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
         try:
             library = entry.load()
             if not isinstance(library, Library):
                 raise TypeError(f"it is {type(library).__name__}, not icefield.libraries.registry.Library")
-            found.append(library)
+            libraries.append(library)
         except Exception as error:  # somebody else's package must not stop this one
             _warn(entry.name, error)
-    return tuple(found)
+    return tuple(libraries)
 
 
 def _recognised_by_other(library: Library, model: Any) -> bool:

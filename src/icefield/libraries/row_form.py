@@ -67,10 +67,10 @@ def usual_forms(table: Table, names: Sequence[Any] | None) -> list[RowForm]:
     names : the model's column names when the table does not carry them
     """
     forms = [RowForm(table.library)]
-    given = tuple(names) if names is not None else None
-    if table.library != "pandas" and (table.named or given is not None):
+    columns = tuple(names) if names is not None else None
+    if table.library != "pandas" and (table.named or columns is not None):
         frames = [library for library in FRAME_LIBRARIES if installed(library)]
-        forms += [RowForm(library, names=given) for library in frames[:1] if library != table.library]
+        forms += [RowForm(library, names=columns) for library in frames[:1] if library != table.library]
     if table.library != "numpy":
         forms.append(RowForm("numpy"))
     forms += [RowForm("numpy", "float64"), RowForm("numpy", "float32")]

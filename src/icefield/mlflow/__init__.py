@@ -64,24 +64,24 @@ def log(
             "explainer", "must be an Explainer", explainer, "write log(Explainer(model, X))"
         )
     client, run = _client_and_run(run_id)
-    chosen = None if features is None else list(features)
+    selected = None if features is None else list(features)
     record = explainer.record(run_id=run)
-    summary = explainer.summary(chosen)
+    summary = explainer.summary(selected)
     metrics = {
-        f"{folder}.{_metric_name(feature)}.{column}": float(summary[column][place])
-        for place, feature in enumerate(summary["feature"].tolist())
+        f"{folder}.{_metric_name(feature)}.{column}": float(summary[column][row])
+        for row, feature in enumerate(summary["feature"].tolist())
         for column in LOGGED
-        if column in summary.columns and summary[column][place] == summary[column][place]
+        if column in summary.columns and summary[column][row] == summary[column][row]
     }
     with tempfile.TemporaryDirectory() as name:
-        written = Path(name)
-        summary.to_parquet(written / "summary.parquet", record=record)
-        (written / "record.json").write_text(json.dumps(record.as_dict(), indent=1), encoding="utf-8")
+        path = Path(name)
+        summary.to_parquet(path / "summary.parquet", record=record)
+        (path / "record.json").write_text(json.dumps(record.as_dict(), indent=1), encoding="utf-8")
         if effects:
-            _write_effects(explainer, chosen, written / "effects.parquet", record)
+            _write_effects(explainer, selected, path / "effects.parquet", record)
         if report:
-            explainer.report(written / "report.html", features=chosen)
-        client.log_artifacts(run, str(written), folder)
+            explainer.report(path / "report.html", features=selected)
+        client.log_artifacts(run, str(path), folder)
     for metric, value in metrics.items():
         client.log_metric(run, metric, value)
     for tag in ("model_hash", "data_version", "data", "icefield"):
@@ -103,10 +103,10 @@ def _client_and_run(run_id: str | None) -> tuple[Any, str]:
 
 def _write_effects(explainer: Explainer, features: list[Any] | None, path: Path, record: Any) -> None:
     """Every curve in one table: the feature, its value as a number where it is one and as text, and the average."""
-    from icefield.effect.tidy import curves_table, recorded, write_parquet
+    from icefield.effect.tidy import curves_table, with_record, write_parquet
 
-    found = explainer.effects(features, spread=explainer.study.background == "data")
-    write_parquet(recorded(curves_table(found), record), path)
+    curves = explainer.effects(features, spread=explainer.study.background == "data")
+    write_parquet(with_record(curves_table(curves), record), path)
 
 
 def _metric_name(feature: Any) -> str:

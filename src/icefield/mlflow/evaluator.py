@@ -56,18 +56,18 @@ class IcefieldEvaluator(ModelEvaluator):
             raise InputError.about("evaluator_config", "has settings that are unknown", unknown, f"known are {', '.join((*SETTINGS, *EXPLAINED))}")  # fmt: skip
         settings = {name: config[name] for name in EXPLAINED if name in config}
         explainer = _explainer(model, dataset, settings)
-        given = {name: config[name] for name in SETTINGS if name in config}
-        metrics = log(explainer, run_id=run_id, **given)
-        folder = given.get("folder", FOLDER)
-        found = {}
-        if given.get("report", True):
+        log_settings = {name: config[name] for name in SETTINGS if name in config}
+        metrics = log(explainer, run_id=run_id, **log_settings)
+        folder = log_settings.get("folder", FOLDER)
+        artifacts = {}
+        if log_settings.get("report", True):
             uri = mlflow.get_run(run_id).info.artifact_uri
-            found["icefield_report"] = ReportArtifact(uri=f"{uri}/{folder}/report.html")
-        return EvaluationResult(metrics=metrics, artifacts=found, run_id=run_id)
+            artifacts["icefield_report"] = ReportArtifact(uri=f"{uri}/{folder}/report.html")
+        return EvaluationResult(metrics=metrics, artifacts=artifacts, run_id=run_id)
 
 
 def _explainer(model: Any, dataset: Any, settings: dict[str, Any]) -> Explainer:
-    """The model as its own library has it, whose trees and probabilities can be read; else by its predictions."""
+    """An Explainer of the library's own model, whose trees and probabilities can be read; else of its predictions."""
     rows, observed = dataset.features_data, dataset.labels_data
     try:
         return Explainer(model.get_raw_model(), rows, observed, **settings)

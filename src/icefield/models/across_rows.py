@@ -15,7 +15,7 @@ import numpy as np
 
 from icefield.data.frame import Table
 from icefield.errors import InputError
-from icefield.forest.check import with_missing
+from icefield.forest.check import rows_with_missing
 from icefield.libraries.registry import library_of
 from icefield.typing import Float, Positions
 
@@ -46,10 +46,10 @@ def known_row_by_row(model: Any) -> bool:
         return False
 
 
-def asked_whole(
+def needs_all_rows(
     model: Any, predict: Callable[[Table], Float], table: Table, row_by_row: bool
 ) -> tuple[bool, str | None]:
-    """Whether every call must hold all rows, and what to say of that.
+    """Whether every call of a model must hold all rows, and the note for the user, if any.
 
     Parameters
     ----------
@@ -83,41 +83,41 @@ def looks_across_rows(predict: Callable[[Table], Float], table: Table) -> bool:
 
     A model that gives other answers to the very same call is moved by chance, not by other rows.
     """
-    rows = _tried(table)
+    rows = _trial_rows(table)
     half = len(rows) // 2
     if half == 0:
         return False
     try:
-        together, again, alone, turned = (
-            predict(table.take(chosen)) for chosen in (rows, rows, rows[:half], rows[::-1])
+        whole, repeated, first_half, backwards = (
+            predict(table.take(positions)) for positions in (rows, rows, rows[:half], rows[::-1])
         )
     except Exception:  # rows it refuses are complained about where they are asked for
         return False
-    if not np.array_equal(together, again, equal_nan=True):
+    if not np.array_equal(whole, repeated, equal_nan=True):
         return False
-    return not (_agree(alone, together[:half]) and _agree(turned, together[::-1]))
+    return not (_agree(first_half, whole[:half]) and _agree(backwards, whole[::-1]))
 
 
-def _tried(table: Table) -> Positions:
-    """A few rows, those with missing values first: what imputes by the batch shows only there."""
-    some = table.slice(0, min(SEARCHED_ROWS, table.n_rows))
-    holey = np.flatnonzero(with_missing(some))[: TRIED_ROWS // 4]
+def _trial_rows(table: Table) -> Positions:
+    """Positions of up to 16 rows, those with missing values first: what imputes by the batch shows only there."""
+    head = table.slice(0, min(SEARCHED_ROWS, table.n_rows))
+    with_gaps = np.flatnonzero(rows_with_missing(head))[: TRIED_ROWS // 4]
     spread = np.linspace(0, table.n_rows - 1, min(TRIED_ROWS, table.n_rows)).astype(np.intp)
-    return np.concatenate([holey, np.setdiff1d(spread, holey)])[: max(TRIED_ROWS, 2)]
+    return np.concatenate([with_gaps, np.setdiff1d(spread, with_gaps)])[: max(TRIED_ROWS, 2)]
 
 
-def _agree(one: Float, other: Float) -> bool:
+def _agree(a: Float, b: Float) -> bool:
     """Whether answers differ by no more than the order of summation does in their precision."""
     with np.errstate(over="ignore"):
-        single = np.array_equal(one, one.astype(np.float32).astype(np.float64), equal_nan=True)
-    return alike(one, other, 1e-5 if single else 1e-10)
+        single = np.array_equal(a, a.astype(np.float32).astype(np.float64), equal_nan=True)
+    return alike(a, b, 1e-5 if single else 1e-10)
 
 
-def alike(one: Float, other: Float, precision: float) -> bool:
+def alike(a: Float, b: Float, precision: float) -> bool:
     """Whether answers differ by at most this share of the largest number among them."""
-    if one.shape != other.shape:
+    if a.shape != b.shape:
         return False
-    size = float(np.max(np.abs(other[np.isfinite(other)]), initial=0.0))
+    size = float(np.max(np.abs(b[np.isfinite(b)]), initial=0.0))
     with np.errstate(invalid="ignore"):
-        near = (np.abs(one - other) <= precision * size) | (one == other) | (np.isnan(one) & np.isnan(other))
-    return bool(near.all())
+        close = (np.abs(a - b) <= precision * size) | (a == b) | (np.isnan(a) & np.isnan(b))
+    return bool(close.all())

@@ -9,8 +9,8 @@ from icefield.data.frame import Table
 from icefield.libraries.registry import library_of
 
 
-def levels_of_texts(model: Any, shown: Table, texts: Sequence[Any]) -> Mapping[Any, Sequence[Any]]:
-    """Of columns of text, those that a booster takes as a category type, with the levels it knows.
+def trained_levels(model: Any, rows: Table, texts: Sequence[Any]) -> Mapping[Any, Sequence[Any]]:
+    """The text columns that a booster takes as a category type, with the levels it knows, by name.
 
     Parameters
     ----------
@@ -21,9 +21,9 @@ def levels_of_texts(model: Any, shown: Table, texts: Sequence[Any]) -> Mapping[A
     library = library_of(model)
     if library is None or library.files is None:
         return {}
-    known = library.files.known_levels(model, shown.to("pandas").native)
+    known = library.files.known_levels(model, rows.to("pandas").native)
     return {
-        name: own.levels
-        for name, own in known.items()
-        if name in texts and own.typed and all(isinstance(level, str) for level in own.levels)
+        name: column.levels
+        for name, column in known.items()
+        if name in texts and column.typed and all(isinstance(level, str) for level in column.levels)
     }

@@ -28,7 +28,7 @@ PRECISION = 1e-9  # of the largest prediction; threads add in any order
 
 
 class Fingerprint:
-    """What a model was when it was read, and a few of its predictions.
+    """A model's attributes and a few predictions when it was read, to tell whether it has changed since.
 
     Parameters
     ----------
@@ -40,18 +40,18 @@ class Fingerprint:
         self._model, self._table = model, table
         library = library_of(model.native)
         self._is_watched = library is not None and library.fit_shows_in is not None
-        self._parts = self._found_parts()
-        self._is_secretive = (library is not None and library.fit_shows_in == "predictions") or any(
+        self._parts = self._current_parts()
+        self._fit_is_hidden = (library is not None and library.fit_shows_in == "predictions") or any(
             map(is_kept_outside, set(map(type, self._parts)))
         )
         # What is not known may change its attributes whenever it predicts.
-        self._takes_notes = not known_row_by_row(model.native)
+        self._may_change_itself = not known_row_by_row(model.native)
         self._rows: Any = None
-        self._n_rows = min(ROWS if self._is_secretive else FEW_ROWS, table.n_rows)
-        self._was_asked = False
+        self._n_rows = min(ROWS if self._fit_is_hidden else FEW_ROWS, table.n_rows)
+        self._has_predicted = False
         self._predictions: Float | None = None  # also where it refuses these rows
-        if self._is_watched and self._takes_notes:
-            self._ask_first()
+        if self._is_watched and self._may_change_itself:
+            self._predict_first()
 
     def still_holds(self) -> bool:
         """Whether the model is the one that was read, as far as its attributes show.
@@ -61,19 +61,19 @@ class Fingerprint:
         """
         if not self._is_watched:
             return True
-        parts = self._found_parts()
-        if not self._was_asked:  # settings are read with the first question
-            if not _alike(_objects(parts), _objects(self._parts)):
+        parts = self._current_parts()
+        if not self._has_predicted:  # settings are read with the first question
+            if not _same_parts(_objects(parts), _objects(self._parts)):
                 raise changed_model()
             self._parts = parts
-            self._ask_first()
+            self._predict_first()
             return True
-        is_alike = _alike(parts, self._parts)
-        if is_alike and not self._is_secretive:
+        is_alike = _same_parts(parts, self._parts)
+        if is_alike and not self._fit_is_hidden:
             return True
         if self._predictions is not None:
             self._compare(self._predictions)
-        elif not is_alike and not self._takes_notes:
+        elif not is_alike and not self._may_change_itself:
             raise changed_model()
         self._parts = parts
         return is_alike
@@ -81,29 +81,29 @@ class Fingerprint:
     def _compare(self, before: Float) -> None:
         """An error where the model predicts something else than before, and not by chance."""
         try:
-            now = self._predicted()
-            if alike(now, before, PRECISION):
+            current = self._predict()
+            if alike(current, before, PRECISION):
                 return
-            again = self._predicted()
+            repeated = self._predict()
         except Exception as error:
             raise changed_model() from error
-        if alike(now, again, PRECISION):
+        if alike(current, repeated, PRECISION):
             raise changed_model()
-        self._predictions = now
+        self._predictions = current
 
-    def _ask_first(self) -> None:
-        self._was_asked = True
+    def _predict_first(self) -> None:
+        self._has_predicted = True
         # A row that it refuses is complained about where it is asked for.
         with suppress(Exception):
-            self._predictions = self._predicted()
+            self._predictions = self._predict()
 
-    def _predicted(self) -> Float:
+    def _predict(self) -> Float:
         if self._rows is None:
-            places = np.linspace(0, self._table.n_rows - 1, self._n_rows).astype(np.intp)
-            self._rows = self._model.form.of(self._table.take(places).select(self._model.columns))
+            positions = np.linspace(0, self._table.n_rows - 1, self._n_rows).astype(np.intp)
+            self._rows = self._model.form.of(self._table.take(positions).select(self._model.columns))
         return self._model.ask(self._rows, self._n_rows)
 
-    def _found_parts(self) -> list[Any]:
+    def _current_parts(self) -> list[Any]:
         return attributes_of(self._model.native) if self._is_watched else []
 
 
@@ -117,11 +117,11 @@ def _objects(parts: list[Any]) -> list[Any]:
     return [part for part in parts if not isinstance(part, PLAIN)]
 
 
-def _alike(parts: list[Any], others: list[Any]) -> bool:
-    return len(parts) == len(others) and all(map(_same, parts, others))
+def _same_parts(parts: list[Any], before: list[Any]) -> bool:
+    return len(parts) == len(before) and all(map(_same, parts, before))
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, PLAIN):
-        return type(one) is type(other) and (one == other or one != one)
-    return one is other
+def _same(part: Any, before: Any) -> bool:
+    if isinstance(part, PLAIN):
+        return type(part) is type(before) and (part == before or part != part)
+    return part is before

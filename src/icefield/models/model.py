@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from icefield.data.frame import Table, table_of
 from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, did_you_mean
 from icefield.libraries.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
-from icefield.libraries.registry import library_of, stood_in
+from icefield.libraries.registry import library_of, stand_in_of
 from icefield.libraries.row_form import RowForm
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import Crossing, NoSplit, SplitPipeline, split_pipeline
-from icefield.models.across_rows import asked_whole, known_row_by_row
-from icefield.models.sharing import ONE_AT_A_TIME, alone
+from icefield.models.across_rows import known_row_by_row, needs_all_rows
+from icefield.models.sharing import ONE_AT_A_TIME, predict_lock
 from icefield.models.targets import chosen_outputs
-from icefield.models.trial import NAMES_WARNING, Trial, first_accepted, one_line, says_not_fitted
+from icefield.models.trial import NAMES_WARNING, Trial, first_accepted_form, one_line, says_not_fitted
 
 SCALES = ("response", "raw")
 PROBE_ROWS = 5
@@ -89,7 +89,7 @@ class Model:
         """Predictions of the chosen outputs, one row per row of the table, one column per output."""
         if table.n_rows == 0:
             return np.empty((0, len(self.selected)))
-        with _explained(self, "rows of X"):
+        with _explain_errors(self, "rows of X"):
             rows = self.form.of(table.select(self.columns))
             if self.kind == "function" and rows is table.native and hasattr(rows, "copy"):
                 rows = rows.copy()  # a function may write into what it gets, and this is the caller's own
@@ -103,14 +103,14 @@ class Model:
         table : a block of rows
         moving : labels of the columns the grid points will replace
         """
-        chosen, moving = table.select(self.columns), list(moving)
+        selected, moving = table.select(self.columns), list(moving)
         if self.parts is None or table.n_rows == 0 or not moving:
-            return CrossedRows(self, chosen)
+            return CrossedRows(self, selected)
         # Labels are translated, since rows without names get those the pipeline was fitted with.
-        rows = _in_form(self.form, chosen)
+        rows = _in_form(self.form, selected)
         labels = dict(zip(self.columns, rows.names))
         crossing = self.parts.pipeline.crossing(rows, [labels[name] for name in moving if name in labels])
-        return CrossedRows(self, chosen, crossing, labels)
+        return CrossedRows(self, selected, crossing, labels)
 
     def ask(self, rows: Any, n_rows: int, answer: Callable[[Any], Any] | None = None) -> NDArray[np.float64]:
         """The chosen outputs of the model's answer, once it is one number per row and output."""
@@ -127,7 +127,7 @@ class Model:
         # Warning filters are the whole process's: a model that touches them is asked one at a time.
         try:
             if not self.warns:
-                with alone(self):
+                with predict_lock(self):
                     return answer(rows)
             with ONE_AT_A_TIME, warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message=NAMES_WARNING)
@@ -138,8 +138,8 @@ class Model:
 
 
 @contextmanager
-def _explained(model: Model, asked: str) -> Iterator[None]:
-    """Have what a library raises while it is asked told as what it is: a model that refuses some rows.
+def _explain_errors(model: Model, what: str) -> Iterator[None]:
+    """Turn errors that a library raises inside into a `ModelError` which says that the model refuses `what`.
 
     A function's errors are its writer's own, and say more as they are; only one that would end a loop
     somewhere on the way, instead of being heard, is told here too.
@@ -147,10 +147,10 @@ def _explained(model: Model, asked: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        theirs = (model.passes_errors or model.kind == "function") and not isinstance(error, StopIteration)
-        if theirs or isinstance(error, IcefieldError | MemoryError):
+        is_users = (model.passes_errors or model.kind == "function") and not isinstance(error, StopIteration)
+        if is_users or isinstance(error, IcefieldError | MemoryError):
             raise
-        problem = f"could not predict {asked} ({one_line(error)})"
+        problem = f"could not predict {what} ({one_line(error)})"
         hint = "check that model.predict takes such values, or leave them out"
         raise ModelError.about("model", problem, hint=hint) from error
 
@@ -179,14 +179,14 @@ class CrossedRows:
         """
         model = self._model
         size = len(next(iter(points.values()))) if points else 1
-        own = {name: values for name, values in points.items() if name in model.columns}
-        if not own:  # columns the model does not look at
+        moving = {name: values for name, values in points.items() if name in model.columns}
+        if not moving:  # columns the model does not look at
             return np.tile(model.predict(self._table), (size, 1))
-        with _explained(model, f"rows with {', '.join(map(repr, own))} set to values of the grid"):
+        with _explain_errors(model, f"rows with {', '.join(map(repr, moving))} set to values of the grid"):
             if self._crossing is None or model.parts is None:
-                rows = model.form.of(self._table.crossed(own))
+                rows = model.form.of(self._table.crossed(moving))
                 return model.ask(rows, size * self.n_rows)
-            rows = self._crossing.at({self._labels[name]: values for name, values in own.items()})
+            rows = self._crossing.at({self._labels[name]: values for name, values in moving.items()})
             return model.ask(rows, size * self.n_rows, model.parts.answer)
 
 
@@ -216,20 +216,20 @@ def read_model(
     _check_is_a_model(model)
     if table.n_rows == 0:
         raise InputError.about("X", "has no rows", hint="pass at least one row")
-    model = stood_in(model, vectors)
+    model = stand_in_of(model, vectors)
     try:
-        adapter = _adapted(model, scale)
+        adapter = _adapter_of(model, scale)
         columns, names = _columns(adapter, table)
-        probe, tried = _tried(model, adapter, table.select(columns), names)
+        probe, trial = _trial(model, adapter, table.select(columns), names)
     except Exception as error:
         if isinstance(error, IcefieldError) or not says_not_fitted(error):
             raise
         problem = f"is not fitted ({type_name(model)})"
         raise ModelError.about("model", problem, hint="fit it first, then pass it") from error
-    widths = tuple(block.shape[1] for block in as_blocks(tried.answer))
-    outputs = adapter.naming(widths, tried.answer)
-    split = _split(model, scale, _in_form(tried.form, probe), tried)
-    found = Model(
+    widths = tuple(block.shape[1] for block in as_blocks(trial.answer))
+    outputs = adapter.naming(widths, trial.answer)
+    split = _split(model, scale, _in_form(trial.form, probe), trial)
+    result = Model(
         native=model,
         kind=adapter.kind,
         scale=scale,
@@ -237,22 +237,22 @@ def read_model(
         all_outputs=outputs.names,
         selected=chosen_outputs(target, outputs),
         columns=columns,
-        notes=adapter.notes + tried.notes + ((split.reason,) if isinstance(split, NoSplit) else ()),
-        parallel=adapter.parallel and not tried.warns,
+        notes=adapter.notes + trial.notes + ((split.reason,) if isinstance(split, NoSplit) else ()),
+        parallel=adapter.parallel and not trial.warns,
         answer=adapter.answer,
-        form=tried.form,
-        warns=tried.warns,
+        form=trial.form,
+        warns=trial.warns,
         parts=split if isinstance(split, SplitModel) else None,
         positive=adapter.positive,
         least_per_call=adapter.least_per_call,
     )
-    whole, said = asked_whole(model, found.predict, table.select(columns), row_by_row)
-    if not whole and adapter.answer_in_parts is not None:
-        found = replace(found, answer=adapter.answer_in_parts)
-    return found if said is None else replace(found, across_rows=whole, notes=(*found.notes, said))
+    across_rows, note = needs_all_rows(model, result.predict, table.select(columns), row_by_row)
+    if not across_rows and adapter.answer_in_parts is not None:
+        result = replace(result, answer=adapter.answer_in_parts)
+    return result if note is None else replace(result, across_rows=across_rows, notes=(*result.notes, note))
 
 
-def settled_model(
+def untried_model(
     native: Any,
     answer: Callable[[Any], Any],
     table: Table,
@@ -295,16 +295,16 @@ def settled_model(
     )
 
 
-def _tried(model: Any, adapter: Adapter, table: Table, names: tuple[Any, ...] | None) -> tuple[Table, Trial]:
-    """A few rows and what the model made of them; all rows where it may look across them, and refuses a few."""
+def _trial(model: Any, adapter: Adapter, table: Table, names: tuple[Any, ...] | None) -> tuple[Table, Trial]:
+    """Rows that the model was tried on and the result: a few, or all where it refuses a few and may look across rows."""
     probe = table.take(np.arange(min(PROBE_ROWS, table.n_rows)))
     try:
-        return probe, first_accepted(adapter, probe, names)
+        return probe, first_accepted_form(adapter, probe, names)
     except ModelError as refused:
         if probe.n_rows == table.n_rows or known_row_by_row(model):
             raise
         try:
-            return table, first_accepted(adapter, table, names)
+            return table, first_accepted_form(adapter, table, names)
         except Exception:
             raise refused from refused.__cause__
 
@@ -326,7 +326,7 @@ def _check_is_a_model(model: Any) -> None:
     raise InputTypeError.about("model", problem, model, hint)
 
 
-def _adapted(model: Any, scale: str) -> Adapter:
+def _adapter_of(model: Any, scale: str) -> Adapter:
     """The adapter of a model's library; a library's own error becomes a clear one."""
     library = library_of(model)
     if library is None:  # the last step of a pipeline may be anything
@@ -346,22 +346,22 @@ def _adapted(model: Any, scale: str) -> Adapter:
 
 def _columns(adapter: Adapter, table: Table) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """The table's columns the model gets, and the model's names for them where the table has none."""
-    wanted = adapter.columns
-    if wanted is not None and (table.named or not wanted):
-        if all(name in table.names for name in wanted):
-            return wanted, None
+    fitted = adapter.columns
+    if fitted is not None and (table.named or not fitted):
+        if all(name in table.names for name in fitted):
+            return fitted, None
         # Also columns named 0, 1, 2 in another order: the library stored such names as texts, and goes by them.
-        found = columns_by_spelling(wanted, table.names)
-        missing = [name for name, column in zip(wanted, found) if column is None]
+        columns = columns_by_spelling(fitted, table.names)
+        missing = [name for name, column in zip(fitted, columns) if column is None]
         if not missing:
-            return tuple(found), None
+            return tuple(columns), None
         if not adapter.names_are_made_up:
-            problem = f"lacks {len(missing)} of the {len(wanted)} columns the model was fitted on"
+            problem = f"lacks {len(missing)} of the {len(fitted)} columns the model was fitted on"
             raise ModelError.about("X", problem, missing, did_you_mean(missing[0], table.names))
     if adapter.n_columns is not None and adapter.n_columns != len(table.names):
         problem = f"has {len(table.names)} columns, but the model was fitted on {adapter.n_columns}"
         raise ModelError.about("X", problem, hint="pass exactly the model's columns, in the order of fitting")
-    return table.names, None if adapter.names_are_made_up or table.named else wanted
+    return table.names, None if adapter.names_are_made_up or table.named else fitted
 
 
 # --- which parts ---------------------------------------------------------------------------------
@@ -372,20 +372,20 @@ def _in_form(form: RowForm, table: Table) -> Table:
     return table if form == RowForm(table.library) else table_of(form.of(table))
 
 
-def _split(model: Any, scale: str, probe: Table, tried: Trial) -> SplitModel | NoSplit | None:
+def _split(model: Any, scale: str, probe: Table, trial: Trial) -> SplitModel | NoSplit | None:
     """A pipeline taken apart, if that provably gives the same answer; why not, if it is a pipeline."""
     pipeline = unwrapped(model)
-    if not is_pipeline(pipeline) or tried.warns:
+    if not is_pipeline(pipeline) or trial.warns:
         return None
     split = split_pipeline(pipeline, probe)
     if isinstance(split, NoSplit):
         return split
     try:
-        answer = _adapted(split.final, scale).answer
+        answer = _adapter_of(split.final, scale).answer
         parts = as_matrix(answer(split.transform(probe)), probe.n_rows)
     except Exception as error:
         return NoSplit(f"the pipeline is transformed whole: its last step refused rows ({one_line(error)})")
-    whole = as_matrix(tried.answer, probe.n_rows)
+    whole = as_matrix(trial.answer, probe.n_rows)
     if parts.shape != whole.shape or not np.allclose(parts, whole, rtol=1e-9, atol=1e-12, equal_nan=True):
         return NoSplit("the pipeline is transformed whole: its parts do not add up to its prediction")
     return SplitModel(split, answer)

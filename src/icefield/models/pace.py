@@ -8,7 +8,7 @@ import numpy as np
 
 from icefield.data.frame import Table
 from icefield.models.model import Model
-from icefield.threads import check_wanted
+from icefield.threads import check_cancelled
 from icefield.typing import Float
 
 ROWS_PER_CALL = 16_384  # enough to drown a call's fixed cost, small enough to stay near the cache
@@ -30,10 +30,10 @@ class Pace:
 
     def learn(self, predictions: int, seconds: float) -> None:
         """Update the estimate with the duration of a call."""
-        fitting = int(predictions * self.seconds / max(seconds, 1e-6))
+        affordable = int(predictions * self.seconds / max(seconds, 1e-6))
         # A call of some milliseconds has told enough; shorter ones are mostly fixed cost.
         self.searching = self.searching and seconds < self.seconds / 100 and self.predictions < self.most
-        self.predictions = max(self.least, min(fitting, 8 * self.predictions, self.most))
+        self.predictions = max(self.least, min(affordable, 8 * self.predictions, self.most))
 
 
 def interruptible(model: Model, table: Table) -> Float:
@@ -47,7 +47,7 @@ def interruptible(model: Model, table: Table) -> Float:
     parts: list[Float] = []
     row = 0
     while row < table.n_rows:
-        check_wanted()
+        check_cancelled()
         end = min(row + pace.predictions, table.n_rows)
         began = time.perf_counter()
         parts.append(model.predict(table.slice(row, end)))

@@ -1,7 +1,7 @@
 """Thread safety: which models several threads may call at once, and how to call the others safely.
 
 Predicting looks like reading, but not every library means it. A model that may not be shared is asked by
-one thread at a time (`alone`); neighbour searches, which gain from threads, get a private copy per thread.
+one thread at a time (`predict_lock`); neighbour searches, which gain from threads, get a private copy per thread.
 What each library does in threads is known by its folder in `icefield.libraries`.
 """
 
@@ -35,25 +35,25 @@ def shareable(model: Model) -> bool:
     return all(_is_shareable(part) for part in _parts(model.native))
 
 
-def alone(model: Model) -> AbstractContextManager[Any]:
+def predict_lock(model: Model) -> AbstractContextManager[Any]:
     """A lock held while a model predicts that is not thread-safe."""
     return nullcontext() if shareable(model) else ONE_AT_A_TIME
 
 
 def copies_help(model: Model, copies: int, memory: int) -> bool:
-    """Whether threads are of use once each has a neighbour search of its own, and the budget has room."""
+    """Whether this many private copies of a neighbour search let threads help, and fit into a quarter of `memory` bytes."""
     searcher = core(model.native)
-    others = [part for part in _parts(model.native) if part is not searcher]
-    if not is_tree_search(searcher) or not all(_is_shareable(part) for part in others):
+    parts = [part for part in _parts(model.native) if part is not searcher]
+    if not is_tree_search(searcher) or not all(_is_shareable(part) for part in parts):
         return False
     return copies * search_bytes(searcher, unknown=memory) <= memory // 4
 
 
 def private_copy(model: Model) -> Model:
     """A copy of the model that only one thread uses at a time."""
-    own = copy.deepcopy(model)
-    search_privately(core(own.native))
-    return own
+    copied = copy.deepcopy(model)
+    search_privately(core(copied.native))
+    return copied
 
 
 def _is_shareable(part: Any) -> bool:
@@ -64,7 +64,7 @@ def _is_shareable(part: Any) -> bool:
 
 
 def _parts(model: Any) -> list[Any]:
-    """Everything rows pass through: a pipeline's steps, what a wrapper wraps, or the model itself."""
+    """The estimators that rows pass through: a pipeline's steps, what a wrapper wraps, or the model itself."""
     if isinstance(model, str) or model is None:  # "passthrough"
         return []
     if is_pipeline(model):

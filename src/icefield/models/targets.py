@@ -10,7 +10,7 @@ from icefield.errors import InputError, brief, did_you_mean
 from icefield.libraries.adapter import Outputs
 
 
-class Spelled(str):
+class ShellTarget(str):
     """A target as it was typed in a shell, where a label has no type: ``1`` is the class '1', then 1, then position 1."""
 
 
@@ -21,7 +21,7 @@ def chosen_outputs(target: Any, outputs: Outputs) -> tuple[int, ...]:
     if isinstance(target, str) and target == "all":
         return tuple(range(len(outputs.names)))
     if isinstance(target, (list, tuple, np.ndarray)):
-        chosen = tuple(_position(one, outputs) for one in target)
+        chosen = tuple(_position(item, outputs) for item in target)
         if not chosen or len(set(chosen)) < len(chosen):
             problem = "names no output" if not chosen else "names an output twice"
             raise InputError.about("target", problem, target, f"choose from {brief(outputs.names)}")
@@ -30,9 +30,9 @@ def chosen_outputs(target: Any, outputs: Outputs) -> tuple[int, ...]:
 
 
 def _position(target: Any, outputs: Outputs) -> int:
-    """Where an output stands: by label first, since labels may be integers too, then by position."""
-    if isinstance(target, Spelled):
-        target = _as_labelled(target, (*outputs.names, *outputs.absent))
+    """The position of an output that a target names: by label first, since labels may be integers too, then by position."""
+    if isinstance(target, ShellTarget):
+        target = _typed_label(target, (*outputs.names, *outputs.absent))
     for position, label in enumerate(outputs.names):
         if _same_label(label, target):
             return position
@@ -47,21 +47,21 @@ def _position(target: Any, outputs: Outputs) -> int:
         problem = f"is not a label, and positions go from 0 to {len(outputs.names) - 1}"
         raise InputError.about("target", problem, target, f"choose from {brief(outputs.names)}")
     problem = "names an output the model does not have"
-    raise InputError.about("target", problem, target, _meant(target, outputs.names))
+    raise InputError.about("target", problem, target, _hint(target, outputs.names))
 
 
-def _meant(target: Any, names: tuple[Any, ...]) -> str:
+def _hint(target: Any, names: tuple[Any, ...]) -> str:
     """A hint for a target that is no output: another type of the same spelling, or a name like it."""
-    alike = next((name for name in names if str(name) == str(target)), None)
-    if alike is not None:
-        return f"labels are of type {type(alike).__name__} here, so write target={brief(alike)}"
+    match = next((name for name in names if str(name) == str(target)), None)
+    if match is not None:
+        return f"labels are of type {type(match).__name__} here, so write target={brief(match)}"
     if all(isinstance(name, str) for name in names):
         return did_you_mean(target, names)
     return f"choose from {brief(names)}"
 
 
-def _as_labelled(target: Spelled, labels: tuple[Any, ...]) -> Any:
-    """What was typed, as the label it spells; else as the position it may be, else as text."""
+def _typed_label(target: ShellTarget, labels: tuple[Any, ...]) -> Any:
+    """The label that a typed text spells; else the position it may be, else the text."""
     text = str(target)
     if text in [label for label in labels if isinstance(label, str)]:
         return text

@@ -28,14 +28,14 @@ class Trial:
     notes: tuple[str, ...] = ()
 
 
-def first_accepted(adapter: Adapter, probe: Table, names: tuple[Any, ...] | None) -> Trial:
+def first_accepted_form(adapter: Adapter, probe: Table, names: tuple[Any, ...] | None) -> Trial:
     """Try a few rows in one form after another until the model takes them without an error or a warning."""
-    misread = adapter.avoid(probe) if adapter.avoid else None
+    avoided = adapter.avoid(probe) if adapter.avoid else None
     forms = list(adapter.forms) or usual_forms(probe, names)
-    if misread:
+    if avoided:
         forms = [*(f for f in forms if f.library != probe.library), RowForm(probe.library)]
     refusals: list[tuple[RowForm, Exception]] = []
-    grumbled: Trial | None = None
+    warned: Trial | None = None
     for form in forms:
         try:
             trial = _try(adapter, form, probe)
@@ -45,11 +45,11 @@ def first_accepted(adapter: Adapter, probe: Table, names: tuple[Any, ...] | None
                 raise
             continue
         if not trial.warns:
-            return _with_reason(trial, probe, refusals, grumbled is not None, misread)
-        grumbled = grumbled or trial
-    if grumbled is not None:
-        return _with_reason(grumbled, probe, refusals, False, misread)
-    raise _refused(probe, refusals)
+            return _with_reason(trial, probe, refusals, warned is not None, avoided)
+        warned = warned or trial
+    if warned is not None:
+        return _with_reason(warned, probe, refusals, False, avoided)
+    raise _refusal_error(probe, refusals)
 
 
 def _try(adapter: Adapter, form: RowForm, probe: Table) -> Trial:
@@ -63,15 +63,15 @@ def _try(adapter: Adapter, form: RowForm, probe: Table) -> Trial:
 
 
 def _with_reason(
-    trial: Trial, probe: Table, refusals: list[tuple[RowForm, Exception]], grumbled: bool, misread: str | None
+    trial: Trial, probe: Table, refusals: list[tuple[RowForm, Exception]], warned: bool, avoided: str | None
 ) -> Trial:
     if trial.form == RowForm(probe.library):
         return trial
-    if misread:
-        reason = misread
+    if avoided:
+        reason = avoided
     elif refusals:
         reason = f"the model refuses {refusals[0][0]} ({one_line(refusals[0][1])})"
-    elif grumbled:
+    elif warned:
         reason = "the model checks whether rows have the column names it was fitted with"
     else:
         reason = "that is what the model takes"
@@ -79,12 +79,12 @@ def _with_reason(
     return replace(trial, notes=(note,))
 
 
-def _refused(probe: Table, refusals: list[tuple[RowForm, Exception]]) -> Exception:
+def _refusal_error(probe: Table, refusals: list[tuple[RowForm, Exception]]) -> Exception:
     first = refusals[0][1]
-    tried = ", ".join(str(form) for form, _ in refusals)
+    forms = ", ".join(str(form) for form, _ in refusals)
     if isinstance(first, IcefieldError):
         return first
-    problem = f"could not predict the first {probe.n_rows} rows of X ({one_line(first)}; tried {tried})"
+    problem = f"could not predict the first {probe.n_rows} rows of X ({one_line(first)}; tried {forms})"
     error = ModelError.about("model", problem, hint="check that model.predict works on these rows of X")
     error.__cause__ = first
     return error

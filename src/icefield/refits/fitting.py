@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import Table
-from icefield.effect.whole_files import written_beside
+from icefield.effect.whole_files import atomic_write
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
 from icefield.errors import InputError, InputTypeError, ModelError
 from icefield.libraries.row_form import RowForm
@@ -253,7 +253,7 @@ class _FittedModels:
         folder.mkdir(parents=True, exist_ok=True)
         note = folder / "refits.json"
         if not note.exists():
-            with written_beside(note) as beside:
+            with atomic_write(note) as beside:
                 beside.write_text(json.dumps(about), encoding="utf-8")
             return
         with suppress(ValueError):
@@ -279,7 +279,7 @@ class _FittedModels:
         except Exception as error:
             raise InputError.about("checkpoint", f"needs models that can be pickled ({one_line(error)})", str(self._folder),
                                 "leave it out") from error  # fmt: skip
-        with written_beside(self._folder / f"refit-{number:02d}.pickle") as beside:
+        with atomic_write(self._folder / f"refit-{number:02d}.pickle") as beside:
             beside.write_bytes(content)
 
 

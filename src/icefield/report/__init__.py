@@ -17,7 +17,7 @@ from icefield import validate
 from icefield.core.study import Study
 from icefield.effect import Effect
 from icefield.effect.storage import writable
-from icefield.effect.whole_files import written_beside
+from icefield.effect.whole_files import atomic_write
 from icefield.errors import InputError
 from icefield.report.contents import build
 from icefield.report.page import page_html
@@ -55,7 +55,7 @@ class Report:
         """Write the page."""
         target = writable(path, EXAMPLE)
         # The policy holds hashes of the scripts: line ends must stay as they were hashed.
-        with written_beside(target) as file:
+        with atomic_write(target) as file:
             file.write_text(self.html, encoding="utf-8", newline="\n")
         return target
 

@@ -35,8 +35,8 @@ class BlockReader:
     @property
     def columns(self) -> list[str]:
         """The columns that are read for weights and groups."""
-        named = (self.weights, None if self.grouping is None else self.grouping.column)
-        return [name for name in named if name is not None]
+        names = (self.weights, None if self.grouping is None else self.grouping.column)
+        return [name for name in names if name is not None]
 
     @property
     def n_groups(self) -> int:

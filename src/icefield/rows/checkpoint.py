@@ -53,44 +53,44 @@ class Checkpoint:
         """Restore accumulators; those that are still to read rows, and how many rows they have read (all, where there are none)."""
         with self._lock:
             content = self._read()
-            keys = [self._key(one) for one in accumulators]
-            waiting = [i for i, key in enumerate(keys) if key not in content["finished"]]
+            keys = [self._key(accumulator) for accumulator in accumulators]
+            unread = [i for i, key in enumerate(keys) if key not in content["finished"]]
             unfinished = content["unfinished"]
-            if waiting and unfinished is not None and unfinished["keys"] != [keys[i] for i in waiting]:
+            if unread and unfinished is not None and unfinished["keys"] != [keys[i] for i in unread]:
                 # Hours of work, maybe, that another question would write over.
                 raise InputError.about("checkpoint", f"holds an unfinished run of another request ({unfinished['said'][:200]})",
                                        str(self.path), "repeat that request to finish it, or name another file")  # fmt: skip
             for i, (accumulator, key) in enumerate(zip(accumulators, keys)):
-                if i not in waiting or unfinished is not None:
+                if i not in unread or unfinished is not None:
                     self._restore(accumulator, key)
-            if not waiting:
+            if not unread:
                 return [], int(content["rows"])
             rows = 0 if unfinished is None else int(unfinished["rows"])
-            return [accumulators[i] for i in waiting], rows
+            return [accumulators[i] for i in unread], rows
 
     def write(self, accumulators: Sequence[Accumulator], rows: int, finished: bool = False) -> None:
         """Write the states of accumulators after this many rows."""
         with self._lock:
-            content, keys = self._read(), [self._key(one) for one in accumulators]
+            content, keys = self._read(), [self._key(accumulator) for accumulator in accumulators]
             for key, accumulator in zip(keys, accumulators):
                 self._arrays = {k: v for k, v in self._arrays.items() if not k.startswith(f"{key}/")}
                 self._arrays |= {f"{key}/{k}": np.array(v) for k, v in accumulator.state().items()}
             if finished:
                 content |= {"finished": [*content["finished"], *keys], "unfinished": None, "rows": rows}
             else:
-                said = json.dumps([one.about for one in accumulators], default=str, sort_keys=True)
-                content["unfinished"] = {"keys": keys, "rows": rows, "said": said}
+                text = json.dumps([item.about for item in accumulators], default=str, sort_keys=True)
+                content["unfinished"] = {"keys": keys, "rows": rows, "said": text}
             about = {"format": FORMAT, "data": self._data, "model": self._model, **content}
             about["sums"] = _array_digest(about, self._arrays)
-            beside = self.path.with_name(f"{self.path.name}.part")
+            temporary = self.path.with_name(f"{self.path.name}.part")
             try:
-                with beside.open("wb") as file:
+                with temporary.open("wb") as file:
                     np.savez(file, **{ABOUT: np.array(json.dumps(about))}, **self._arrays)  # type: ignore[arg-type]
                     file.flush()
                     os.fsync(file.fileno())
-                beside.replace(self.path)
+                temporary.replace(self.path)
             finally:
-                beside.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
 
     def _key(self, accumulator: Accumulator) -> str:
         return _digest(accumulator.about, self._beside)
@@ -105,16 +105,16 @@ class Checkpoint:
         if self._content is None:
             content: dict[str, Any] = {"finished": [], "unfinished": None, "rows": 0}
             if self.path.exists():
-                about, self._arrays = self._loaded()
-                for what, own in (("data", self._data), ("model", self._model)):
-                    if about.get(what) != own:
+                about, self._arrays = self._load()
+                for what, expected in (("data", self._data), ("model", self._model)):
+                    if about.get(what) != expected:
                         raise InputError.about("checkpoint", f"was written for another {'state of the data' if what == 'data' else 'model'}",
                                                str(self.path), "name another file, or delete this one")  # fmt: skip
                 content = {name: about[name] for name in content}
             self._content = content
         return self._content
 
-    def _loaded(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _load(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         try:
             with np.load(self.path, allow_pickle=False) as file:
                 about = json.loads(str(file[ABOUT]))
@@ -127,9 +127,9 @@ class Checkpoint:
                 if about.pop("sums", None) != _array_digest(about, arrays):
                     raise ValueError("other sums than were written")
                 unfinished = about["unfinished"]
-                for one in [about] if unfinished is None else [about, unfinished]:
-                    named = all(isinstance(key, str) for key in one.get("keys", ()))
-                    if type(one["rows"]) is not int or not named:
+                for counts in [about] if unfinished is None else [about, unfinished]:
+                    has_names = all(isinstance(key, str) for key in counts.get("keys", ()))
+                    if type(counts["rows"]) is not int or not has_names:
                         raise ValueError("a pass that does not say how far it is")
                 if not all(isinstance(key, str) for key in about["finished"]):
                     raise ValueError("sums of something that has no name")
@@ -146,19 +146,19 @@ class Checkpoint:
 def _model_identity(model: Model, stream: Stream) -> Any:
     """What identifies a model: its class, its outputs, and its predictions for the first rows."""
     head = stream.source.table(stream.head().arrow)
-    predicted = model.predict(head.slice(0, min(head.n_rows, 500)))
+    predictions = model.predict(head.slice(0, min(head.n_rows, 500)))
     return [type(model.native).__name__, model.scale, [str(o) for o in model.outputs], list(map(str, model.columns)),
-            np.round(predicted, 9).tolist()]  # fmt: skip
+            np.round(predictions, 9).tolist()]  # fmt: skip
 
 
 def _array_digest(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
-    """Of everything in a checkpoint, so that what is read is what was written."""
-    found = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    """A digest of everything in a checkpoint, which shows whether the file was damaged."""
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for key in sorted(arrays):
         array = np.ascontiguousarray(arrays[key])
-        found.update(f"{key} {array.dtype.str} {array.shape}".encode())
-        found.update(array.data if array.dtype.kind in "biuf" else array.tobytes())
-    return found.hexdigest()
+        digest.update(f"{key} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.data if array.dtype.kind in "biuf" else array.tobytes())
+    return digest.hexdigest()
 
 
 def _digest(*parts: Any) -> str:

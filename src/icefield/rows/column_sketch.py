@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from icefield.core.rows import part_of
 from icefield.data.columns import library_named
-from icefield.rows.rank_sketch import RankSketch, merged_summaries
+from icefield.rows.rank_sketch import RankSketch, merge_summaries
 from icefield.rows.source import arrow_stream
 from icefield.rows.value_cells import KnownValues, ValueCells
 from icefield.typing import Float
@@ -25,7 +25,7 @@ MERGED_POINTS = 4  # times as many values a summary keeps once summaries of othe
 
 
 class ColumnSketch:
-    """One column, block by block.
+    """A summary of one column's values, built block by block.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ColumnSketch:
         self._levels: dict[Any, float] = {}
         self._known: KnownValues | None = None
         self._cells: ValueCells | None = None
-        self._waiting: list[tuple[NDArray[Any], Float]] = []
+        self._unsorted: list[tuple[NDArray[Any], Float]] = []
         self._is_merged = False
 
     def add(self, array: Any, weights: Float | None) -> None:
@@ -55,9 +55,9 @@ class ColumnSketch:
         if isinstance(array, arrow.ChunkedArray):
             array = array.combine_chunks()
         if array.null_count:
-            known = array.is_valid()
-            keep = known.to_numpy(zero_copy_only=False)
-            self._miss(~keep, weights)
+            present = array.is_valid()
+            keep = present.to_numpy(zero_copy_only=False)
+            self._count_missing(~keep, weights)
             array, weights = array.drop_null(), None if weights is None else weights[keep]
         if not self.ordered:
             self._add_levels(array, weights)
@@ -68,34 +68,34 @@ class ColumnSketch:
         if self._known is not None and self._add_known(self._known, values, weights):
             return
         if self._cells is not None:
-            left = self._cells.add(values, weights)
-            if left is None:
+            uncounted = self._cells.add(values, weights)
+            if uncounted is None:
                 return
-            self._wait(values[left], None if weights is None else weights[left])
+            self._hold_back(values[uncounted], None if weights is None else weights[uncounted])
             return
         self._add_sorted(values, weights)
 
-    def _wait(self, values: NDArray[Any], weights: Float | None) -> None:
+    def _hold_back(self, values: NDArray[Any], weights: Float | None) -> None:
         """Keep values until there are enough of them to be worth sorting; missing ones are counted at once."""
-        values, weights = self._known_of(values, weights)
-        self._waiting.append((values, np.ones(len(values)) if weights is None else weights))
-        if sum(len(one) for one, _ in self._waiting) >= WORTH_SORTING:
-            self._sort_waiting()
+        values, weights = self._present(values, weights)
+        self._unsorted.append((values, np.ones(len(values)) if weights is None else weights))
+        if sum(len(chunk) for chunk, _ in self._unsorted) >= WORTH_SORTING:
+            self._sort_held_back()
 
-    def _sort_waiting(self) -> None:
-        if self._waiting:
-            values, weights = (np.concatenate(parts) for parts in zip(*self._waiting))
-            self._waiting = []
+    def _sort_held_back(self) -> None:
+        if self._unsorted:
+            values, weights = (np.concatenate(parts) for parts in zip(*self._unsorted))
+            self._unsorted = []
             self._add_sorted(values, weights)
 
     def _add_known(self, known: KnownValues, values: NDArray[Any], weights: Float | None) -> bool:
         """Count values if all of them were seen before."""
-        found = known.counts(values, weights)
-        if found is None:
+        counts = known.counts(values, weights)
+        if counts is None:
             return False
-        self._weights = self._weights + found[0]
-        if found[1] is not None:
-            self._miss(found[1], weights)
+        self._weights = self._weights + counts[0]
+        if counts[1] is not None:
+            self._count_missing(counts[1], weights)
         return True
 
     def _add_sorted(self, values: NDArray[Any], weights: Float | None) -> None:
@@ -105,7 +105,7 @@ class ColumnSketch:
         else:
             values = np.sort(values)
         if values.dtype.kind == "f" and len(values) and np.isnan(values[-1]):
-            values, weights = self._known_of(values, weights)
+            values, weights = self._present(values, weights)
         if not self.overflowed and self._add_distinct(values, weights):
             return
         finite = _finite(values)
@@ -114,17 +114,17 @@ class ColumnSketch:
         if self._cells is None and len(values):
             self._cells = ValueCells(values, self.n_cells, self.sketch.points)
 
-    def _known_of(self, values: NDArray[Any], weights: Float | None) -> tuple[NDArray[Any], Float | None]:
+    def _present(self, values: NDArray[Any], weights: Float | None) -> tuple[NDArray[Any], Float | None]:
         """The values that are not missing and their weights; the others are counted."""
-        gone = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
-        if not gone.any():
+        missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
+        if not missing.any():
             return values, weights
-        self._miss(gone, weights)
-        return values[~gone], None if weights is None else weights[~gone]
+        self._count_missing(missing, weights)
+        return values[~missing], None if weights is None else weights[~missing]
 
-    def _miss(self, gone: NDArray[np.bool_], weights: Float | None) -> None:
-        self.missing += float(gone.sum())
-        self.missing_weight += float(gone.sum() if weights is None else weights[gone].sum())
+    def _count_missing(self, missing: NDArray[np.bool_], weights: Float | None) -> None:
+        self.missing += float(missing.sum())
+        self.missing_weight += float(missing.sum() if weights is None else weights[missing].sum())
 
     def _add_distinct(self, ordered: NDArray[Any], weights: Float | None) -> bool:
         """Take in sorted values one by one, unless there are too many of them."""
@@ -134,26 +134,26 @@ class ColumnSketch:
         known = ordered[:0] if self._values is None else self._values
         values = known
         if len(first) <= self._distinct:
-            values, place = np.unique(np.concatenate([known, ordered[first]]), return_inverse=True)
+            values, positions = np.unique(np.concatenate([known, ordered[first]]), return_inverse=True)
         if len(first) > self._distinct or len(values) > self._distinct:
-            self._forget_distinct()
+            self._summarise_distinct()
             return False
-        own: Float = np.diff(np.append(first, len(ordered))).astype(np.float64)
+        counts: Float = np.diff(np.append(first, len(ordered))).astype(np.float64)
         if weights is not None:
-            own = np.add.reduceat(weights, first)
-        summed = np.bincount(place, np.concatenate([self._weights, own]), minlength=len(values))
-        self._weights, self._values = summed.astype(np.float64), values
-        self._know_values()
+            counts = np.add.reduceat(weights, first)
+        totals = np.bincount(positions, np.concatenate([self._weights, counts]), minlength=len(values))
+        self._weights, self._values = totals.astype(np.float64), values
+        self._index_values()
         return True
 
-    def _know_values(self) -> None:
+    def _index_values(self) -> None:
         values, self._known = self._values, None
         if values is not None and len(values) and isinstance(_finite(values), slice):
             known = KnownValues(values)
             self._known = known if known.usable else None
 
-    def _forget_distinct(self) -> None:
-        """Values that were counted one by one are summarised with the others."""
+    def _summarise_distinct(self) -> None:
+        """Give up counting distinct values: move them into the sketch."""
         values, weights, self._known = self._values, self._weights, None
         self.overflowed, self._values, self._weights = True, None, np.zeros(0)
         if values is not None:
@@ -174,21 +174,21 @@ class ColumnSketch:
 
     @property
     def values(self) -> tuple[list[Any] | NDArray[Any], Float, bool]:
-        """Values that represent the known ones, their weights, and whether these are all distinct values."""
+        """Values that stand for the column's, without missing ones, their weights, and whether these are all distinct values."""
         if not self.ordered:
             return list(self._levels), np.array(list(self._levels.values()), dtype=np.float64), True
         if not self.overflowed:
-            none = np.zeros(0) if self._values is None else self._values
-            return none, self._weights, True
-        self._sort_waiting()
+            values = np.zeros(0) if self._values is None else self._values
+            return values, self._weights, True
+        self._sort_held_back()
         summary = self.sketch.summary()
-        summary = summary if self._cells is None else merged_summaries(summary, self._cells.summary())
+        summary = summary if self._cells is None else merge_summaries(summary, self._cells.summary())
         return *summary, False
 
     @property
     def rank_error(self) -> float:
         """The largest share of the weight by which a rank may be off."""
-        self._sort_waiting()
+        self._sort_held_back()
         if not self.overflowed or self._cells is None:
             return self.sketch.rank_error if self.overflowed else 0.0
         weight = self.sketch.weight + float(self._cells.weights.sum())
@@ -196,18 +196,18 @@ class ColumnSketch:
 
     def state(self) -> dict[str, NDArray[Any]]:
         arrow = library_named("pyarrow")
-        self._sort_waiting()
-        found = {f"sketch {key}": value for key, value in self.sketch.state().items()}
+        self._sort_held_back()
+        state = {f"sketch {key}": value for key, value in self.sketch.state().items()}
         if self._cells is not None:
-            found |= {f"cells {key}": value for key, value in self._cells.state().items()}
-        found["numbers"] = np.array([self.missing, self.missing_weight, float(self.overflowed)])
+            state |= {f"cells {key}": value for key, value in self._cells.state().items()}
+        state["numbers"] = np.array([self.missing, self.missing_weight, float(self.overflowed)])
         if self._values is not None:
-            found["values"], found["weights"] = self._values, self._weights
+            state["values"], state["weights"] = self._values, self._weights
         if self._levels:
-            listed = arrow.table({"level": arrow.array(list(self._levels), type=_level_type(self.kind)),
+            table = arrow.table({"level": arrow.array(list(self._levels), type=_level_type(self.kind)),
                                   "weight": list(self._levels.values())})  # fmt: skip
-            found["levels"] = ipc_bytes(listed)
-        return found
+            state["levels"] = ipc_bytes(table)
+        return state
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         self.sketch.restore(part_of(state, "sketch "))
@@ -215,31 +215,31 @@ class ColumnSketch:
         self.overflowed = bool(overflowed)
         self._values, self._weights = state.get("values"), state.get("weights", np.zeros(0))
         if "cells at" in state:
-            self._cells = ValueCells.restored(part_of(state, "cells "))
-        self._know_values()
+            self._cells = ValueCells.from_state(part_of(state, "cells "))
+        self._index_values()
         if "levels" in state:
-            listed = from_ipc_bytes(state["levels"])
-            self._levels = dict(zip(listed["level"].to_pylist(), listed["weight"].to_pylist()))
+            table = from_ipc_bytes(state["levels"])
+            self._levels = dict(zip(table["level"].to_pylist(), table["weight"].to_pylist()))
 
     # --- parts of the rows that were looked at elsewhere -----------------------------------------
 
     def condense(self) -> None:
         """Reduce to one quantile summary, which is small to send and merges with others."""
-        self._leave_cells()
+        self._cells_to_sketch()
         self.sketch.condense()
 
-    def _leave_cells(self) -> None:
-        """Have cells, which lie elsewhere for other rows, as values that stand for theirs."""
-        self._sort_waiting()
+    def _cells_to_sketch(self) -> None:
+        """Move the cells' counts into the sketch: cells of other rows have other bounds."""
+        self._sort_held_back()
         if self._cells is not None:
             self.sketch.absorb(*self._cells.summary(), self._cells.error)
             self._cells = None
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
-        """Take in what another survey of this column learned of other rows."""
+        """Add the state of another sketch of this column, of other rows."""
         other = ColumnSketch(self.kind, self.sketch.points, self.n_cells, self._distinct)
         other.restore(state)
-        other._leave_cells()
+        other._cells_to_sketch()
         self.missing += other.missing
         self.missing_weight += other.missing_weight
         if not self.ordered:
@@ -249,7 +249,7 @@ class ColumnSketch:
             return
         if not self._is_merged:
             self._is_merged, self.sketch.points = True, MERGED_POINTS * self.sketch.points
-        self._leave_cells()
+        self._cells_to_sketch()
         values, weights = other._values, other._weights
         if not other.overflowed:
             if values is None or (not self.overflowed and self._add_distinct(values, weights)):
@@ -258,7 +258,7 @@ class ColumnSketch:
             self.sketch.add(values[finite], weights[finite])
             return
         if not self.overflowed:
-            self._forget_distinct()
+            self._summarise_distinct()
         self.sketch.merge(other.sketch)
 
 
@@ -283,7 +283,7 @@ def _is_ordered(kind: Any) -> bool:
 
 
 def _finite(ordered: NDArray[Any]) -> Any:
-    """The finite ones of sorted values."""
+    """A mask or slice of the finite ones of sorted values."""
     if ordered.dtype.kind == "f" and len(ordered) and not np.isfinite(ordered[[0, -1]]).all():
         return np.isfinite(ordered)
     return slice(None)
@@ -296,12 +296,12 @@ def finite_numbers(array: Any, weights: Float | None) -> tuple[NDArray[Any], Flo
         keep = array.is_valid().to_numpy(zero_copy_only=False)
         array, weights = array.drop_null(), None if weights is None else weights[keep]
     values = _numbers(array)
-    chosen = np.isfinite(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
+    usable = np.isfinite(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
     if weights is not None:
-        chosen &= weights > 0
-    if chosen.all():
+        usable &= weights > 0
+    if usable.all():
         return values, weights
-    return values[chosen], None if weights is None else weights[chosen]
+    return values[usable], None if weights is None else weights[usable]
 
 
 def _numbers(array: Any) -> NDArray[Any]:

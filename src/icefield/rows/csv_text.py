@@ -22,8 +22,8 @@ class NotUtf8(ValueError):
         self.line = line
 
 
-def separator_of(head: bytes, usual: str = ",") -> str:
-    """What stands between the cells of a file that begins like this: the usual, unless only another one makes columns.
+def separator_of(head: bytes, default: str = ",") -> str:
+    """The separator of a CSV file, from its first bytes: `default`, unless only another one splits the header into columns.
 
     Examples
     --------
@@ -32,14 +32,14 @@ def separator_of(head: bytes, usual: str = ",") -> str:
     """
     first = head[:HEAD].removeprefix(BOM).splitlines()[:1]
     header = first[0].decode(errors="replace") if first else ""
-    for separator in (usual, *SEPARATORS):
+    for separator in (default, *SEPARATORS):
         try:
             names = next(csv.reader([header], delimiter=separator), [])
         except csv.Error:
             continue
-        if len(names) > 1 and (separator == usual or all(name.strip() for name in names)):
+        if len(names) > 1 and (separator == default or all(name.strip() for name in names)):
             return separator
-    return usual
+    return default
 
 
 def records(lines: Iterable[bytes], separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -59,7 +59,7 @@ def _texts(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 def problem_of(lines: Iterable[bytes], separator: str) -> tuple[str, str] | None:
-    """What is wrong with a CSV file, and what to do; None where no known problem is found.
+    """The first problem of a CSV file and a hint, in words; None where no known problem is found.
 
     Examples
     --------
@@ -71,9 +71,9 @@ def problem_of(lines: Iterable[bytes], separator: str) -> tuple[str, str] | None
         for line, cells in records(lines, separator):
             if names is None:
                 names = cells
-                twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
-                if twice is not None:
-                    return f"names two columns {twice!r} in its header (line 1)", "rename one of them"
+                repeated = next((name for i, name in enumerate(names) if name in names[:i]), None)
+                if repeated is not None:
+                    return f"names two columns {repeated!r} in its header (line 1)", "rename one of them"
             if len(cells) != len(names):
                 return (
                     f"has {len(cells)} cells in line {line} and {len(names)} in its header",

@@ -22,7 +22,7 @@ from icefield.counts import counted
 from icefield.data.columns import library_named
 from icefield.errors import IcefieldError, InputError, did_you_mean
 from icefield.rows.csv_text import HEAD, problem_of, separator_of
-from icefield.rows.source import Source, as_wanted, common_type, unreadable, without_first
+from icefield.rows.source import Source, cast_batch, common_type, unreadable, without_first
 from icefield.rows.stores import OPENED_AT_ONCE, Store, is_hidden, is_url, not_reached, open_store
 
 FORMATS = {
@@ -39,14 +39,14 @@ COUNTED = ("ParquetFileFormat", "IpcFileFormat", "FeatherFileFormat", "NoneType"
 
 
 @dataclass(frozen=True, eq=False)
-class FilePart:
-    """One file: where it is, how it is read, what it holds, and what it looked like at first."""
+class TableFile:
+    """One file of a table: its place, its fragment and schema, its number of rows, and its size and time when opened."""
 
     where: str
     fragment: Any
     schema: Any
     n_rows: int | None
-    looks: tuple[int, int] | None  # size in bytes and time of the last change
+    stamp: tuple[int, int] | None  # size in bytes and time of the last change
 
 
 class FileSource(Source):
@@ -78,19 +78,19 @@ class FileSource(Source):
         if not self._parts:
             raise InputError.about("X", "names no data file", label)
 
-    def _part(self, number: int, fragment: Any) -> FilePart:
+    def _part(self, number: int, fragment: Any) -> TableFile:
         arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
         path = getattr(fragment, "path", None)
-        where = f"part {number + 1} of {self.label}" if path is None else self._store.shown(path)
+        where = f"part {number + 1} of {self.label}" if path is None else self._store.display_path(path)
 
-        def opened() -> tuple[Any, Any, list[str], int | None]:
-            looks, schema = self._looks([path])[0], fragment.physical_schema
+        def inspect() -> tuple[Any, Any, list[str], int | None]:
+            looks, schema = self._stamps([path])[0], fragment.physical_schema
             names = schema.names  # which may not even be text
             count = None if _is_text(fragment) else fragment.count_rows()
             return looks, schema, names, count
 
         try:
-            looks, schema, names, count = self._store.answer(where, opened)
+            looks, schema, names, count = self._store.answer(where, inspect)
             keys = dataset.get_partition_keys(fragment.partition_expression)
         except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
             _fail(self._store, path, where, error)
@@ -99,34 +99,34 @@ class FileSource(Source):
         for name, value in keys.items():  # what a folder's name says of all its rows
             if name not in names:
                 schema = schema.append(arrow.field(name, arrow.scalar(value).type))
-        return FilePart(where, fragment, schema, count, looks)
+        return TableFile(where, fragment, schema, count, looks)
 
-    def _looks(self, paths: Sequence[str | None]) -> list[tuple[int, int] | None]:
+    def _stamps(self, paths: Sequence[str | None]) -> list[tuple[int, int] | None]:
         """Size and time of the last change of each file, where that is known."""
         if None in paths or self._store.filesystem is None:
             return [None] * len(paths)
-        found = self._store.infos([str(path) for path in paths])
-        return [(int(one.size or 0), int(one.mtime_ns or 0)) for one in found]
+        infos = self._store.infos([str(path) for path in paths])
+        return [(int(info.size or 0), int(info.mtime_ns or 0)) for info in infos]
 
     @property
     def _failures(self) -> tuple[type[Exception], ...]:
-        """What reading may raise: elsewhere, whatever the library of the store has."""
+        """The errors that reading may raise: of a remote store, whatever its library has."""
         return (Exception,) if self._store.is_remote else (OSError, library_named("pyarrow").ArrowException)
 
     @cached_property
     def schema(self) -> Any:
         arrow = library_named("pyarrow")
-        kinds: dict[str, dict[Any, FilePart]] = {}
+        kinds: dict[str, dict[Any, TableFile]] = {}
         for part in self._parts:
             for field in part.schema:
                 kinds.setdefault(field.name, {}).setdefault(field.type, part)
         fields = []
-        for name, found in kinds.items():
-            kind = common_type(list(found))
+        for name, types in kinds.items():
+            kind = common_type(list(types))
             if kind is None:
-                (first, one), *_, (other, odd) = found.items()
-                raise InputError.about("X", f"holds {first} in the column {name!r} of {one.where}, but {other} in another file",
-                                       odd.where, "write the file with the same types as the others")  # fmt: skip
+                (first, part), *_, (second, other_part) = types.items()
+                raise InputError.about("X", f"holds {first} in the column {name!r} of {part.where}, but {second} in another file",
+                                       other_part.where, "write the file with the same types as the others")  # fmt: skip
             fields.append(arrow.field(name, kind))
         return arrow.schema(fields)
 
@@ -138,88 +138,88 @@ class FileSource(Source):
     def identity(self) -> Any:
         if self._version is not None:
             return {**self._version, "rows": "None"}
-        parts = [[part.where, *(part.looks or ()), part.n_rows] for part in self._parts]
+        parts = [[part.where, *(part.stamp or ()), part.n_rows] for part in self._parts]
         return {"files": parts, "rows": "None"}
 
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
         arrow = library_named("pyarrow")
-        wanted = arrow.schema([self.schema.field(name) for name in columns])
+        schema = arrow.schema([self.schema.field(name) for name in columns])
         for part in self._parts:
             missing = [name for name in columns if name not in part.schema.names]
             if missing:
                 raise InputError.about("X", f"has a file without the column {missing[0]!r}", part.where,
                                        did_you_mean(missing[0], part.schema.names))  # fmt: skip
-        left = list(self._parts)
-        while left and left[0].n_rows is not None and skip >= left[0].n_rows:
-            skip -= left.pop(0).n_rows or 0
-        for parts in _together(left, rows):
-            for batch in self._read(parts, wanted, rows):
+        remaining = list(self._parts)
+        while remaining and remaining[0].n_rows is not None and skip >= remaining[0].n_rows:
+            skip -= remaining.pop(0).n_rows or 0
+        for parts in _runs(remaining, rows):
+            for batch in self._read(parts, schema, rows):
                 yield from without_first(iter([batch]), skip)
                 skip = max(0, skip - batch.num_rows)
 
-    def _read(self, parts: Sequence[FilePart], wanted: Any, rows: int) -> Iterator[Any]:
+    def _read(self, parts: Sequence[TableFile], schema: Any, rows: int) -> Iterator[Any]:
         """The rows of one file, or of several small ones of one schema."""
         self._check_unchanged(parts)
-        read = dict.fromkeys((part.where for part in parts), 0)
+        n_read = dict.fromkeys((part.where for part in parts), 0)
         try:
-            for part, batch in self._store.within(parts[0].where, self._scanned(parts, wanted, rows)):
-                read[part.where] += batch.num_rows
-                yield as_wanted(batch, wanted)
+            for part, batch in self._store.within(parts[0].where, self._scan(parts, schema, rows)):
+                n_read[part.where] += batch.num_rows
+                yield cast_batch(batch, schema)
         except IcefieldError:
             raise
         except self._failures as error:
             self._check_unchanged(parts)  # a file that is being rewritten reads as a broken one
-            part = parts[0] if len(parts) == 1 else self._broken(parts, wanted, rows)
+            part = parts[0] if len(parts) == 1 else self._first_unreadable(parts, schema, rows)
             _fail(self._store, getattr(part.fragment, "path", None), part.where, error)
         self._check_unchanged(parts)
         for part in parts:
-            if part.n_rows is not None and read[part.where] != part.n_rows:
-                raise InputError.about("X", f"has a file that gave {counted(read[part.where])} rows where it should have {counted(part.n_rows)}", part.where)  # fmt: skip
+            if part.n_rows is not None and n_read[part.where] != part.n_rows:
+                raise InputError.about("X", f"has a file that gave {counted(n_read[part.where])} rows where it should have {counted(part.n_rows)}", part.where)  # fmt: skip
             if _is_text(part.fragment) and not self._store.is_remote and part.where not in self._closed:
                 if _ends_within_quotes(part.where):
                     raise _unreadable(part.where, part.where, ValueError("a quoted text does not end"))
                 self._closed.add(part.where)
 
-    def _scanned(self, parts: Sequence[FilePart], wanted: Any, rows: int) -> Iterator[tuple[FilePart, Any]]:
+    def _scan(self, parts: Sequence[TableFile], schema: Any, rows: int) -> Iterator[tuple[TableFile, Any]]:
         """Batches in the order of files, each with the file it is of."""
         first = parts[0]
         if len(parts) == 1:
-            for batch in _scanner(first.fragment, wanted.names, rows, schema=first.schema).to_batches():
+            for batch in _scanner(first.fragment, schema.names, rows, schema=first.schema).to_batches():
                 yield first, batch
             return
         dataset = library_named("pyarrow.dataset")
         fragments, of_path = [part.fragment for part in parts], {part.fragment.path: part for part in parts}
         kind, ahead = first.fragment.format, REMOTE_FILES_AHEAD if self._store.is_remote else FILES_AHEAD
-        several = dataset.FileSystemDataset(fragments, first.schema, kind, self._store.filesystem)
-        for tagged in _scanner(several, wanted.names, rows, ahead).scan_batches():
+        files = dataset.FileSystemDataset(fragments, first.schema, kind, self._store.filesystem)
+        for tagged in _scanner(files, schema.names, rows, ahead).scan_batches():
             yield of_path[tagged.fragment.path], tagged.record_batch
 
-    def _broken(self, parts: Sequence[FilePart], wanted: Any, rows: int) -> FilePart:
+    def _first_unreadable(self, parts: Sequence[TableFile], schema: Any, rows: int) -> TableFile:
         """The first of some files that cannot be read by itself."""
         for part in parts:
             try:
-                for _ in self._scanned([part], wanted, rows):
+                for _ in self._scan([part], schema, rows):
                     pass
             except self._failures:
                 return part
         return parts[0]
 
-    def _check_unchanged(self, parts: Sequence[FilePart]) -> None:
-        if parts[0].looks is None:
+    def _check_unchanged(self, parts: Sequence[TableFile]) -> None:
+        if parts[0].stamp is None:
             return
-        found = self._store.answer(parts[0].where, self._looks, [part.fragment.path for part in parts])
-        for part, now in zip(parts, found):
-            if now != part.looks:
+        current = self._store.answer(parts[0].where, self._stamps, [part.fragment.path for part in parts])
+        for part, now in zip(parts, current):
+            if now != part.stamp:
                 raise InputError.about("X", "has a file that changed while its rows were read: no result would describe one state of it",
                                        part.where, "make a new Explainer once the file is complete")  # fmt: skip
 
 
-def _together(parts: Sequence[FilePart], rows: int) -> Iterator[list[FilePart]]:
+def _runs(parts: Sequence[TableFile], rows: int) -> Iterator[list[TableFile]]:
     """Files in runs that one scanner reads: alike in schema and format, and in all no more rows than a batch has."""
-    run: list[FilePart] = []
+    run: list[TableFile] = []
     for part in parts:
-        held = sum(one.n_rows or 0 for one in (*run, part))
-        if run and (held > rows or len(run) == TOGETHER or not _alike(part, run[0])):
+        n_rows = sum(member.n_rows or 0 for member in (*run, part))
+        if run and (n_rows > rows or len(run) == TOGETHER or not _is_alike(part, run[0])):
             yield run
             run = []
         run.append(part)
@@ -227,23 +227,23 @@ def _together(parts: Sequence[FilePart], rows: int) -> Iterator[list[FilePart]]:
         yield run
 
 
-def _alike(part: FilePart, other: FilePart) -> bool:
-    paths = [getattr(one.fragment, "path", None) for one in (part, other)]
+def _is_alike(part: TableFile, other: TableFile) -> bool:
+    paths = [getattr(member.fragment, "path", None) for member in (part, other)]
     if None in (part.n_rows, other.n_rows, *paths):
         return False
     return bool(part.schema.equals(other.schema) and part.fragment.format == other.fragment.format)
 
 
-def _scanner(of: Any, columns: list[str], rows: int, ahead: int = 1, **more: Any) -> Any:
-    """What reads batches of so many rows of a fragment or dataset, so many files ahead."""
-    options = _checked(getattr(of, "format", None))
-    return of.scanner(
-        columns=columns, batch_size=rows, batch_readahead=AHEAD, fragment_readahead=ahead, fragment_scan_options=options, **more
+def _scanner(dataset: Any, columns: list[str], rows: int, ahead: int = 1, **keywords: Any) -> Any:
+    """A scanner of a fragment or dataset: batches of `rows` rows, `ahead` files decoded in advance."""
+    options = _checksum_options(getattr(dataset, "format", None))
+    return dataset.scanner(
+        columns=columns, batch_size=rows, batch_readahead=AHEAD, fragment_readahead=ahead, fragment_scan_options=options, **keywords
     )  # fmt: skip
 
 
-def _checked(reader: Any) -> Any:
-    """How a Parquet file is read so that its pages' checksums are compared, where it has any; None for what is read as it is.
+def _checksum_options(reader: Any) -> Any:
+    """Scan options by which Parquet compares its pages' checksums; None for other formats and readers with options of their own.
 
     Damage that decodes would change a curve in silence. A dataset read with options of its user's keeps them.
     """
@@ -261,33 +261,33 @@ def _is_text(fragment: Any) -> bool:
 
 
 def files_of(
-    *given: str, missing: Sequence[str] = (), storage_options: Mapping[str, Any] | None = None
+    *texts: str, missing: Sequence[str] = (), storage_options: Mapping[str, Any] | None = None
 ) -> FileSource:
     """The files that paths, folders and globs mean, on this machine or by URLs of one store.
 
     `missing` are texts that stand for no value in CSV.
     """
     arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
-    store, paths = open_store(given, storage_options)
-    shown = store.secrets.masked(given[0])
-    text = shown if len(given) == 1 else f"{shown} and {len(given) - 1:,} more"
+    store, paths = open_store(texts, storage_options)
+    label = store.secrets.masked(texts[0])
+    text = label if len(texts) == 1 else f"{label} and {len(texts) - 1:,} more"
     fragments, where = [], None
     try:
-        paths = list(dict.fromkeys(path for one in paths for path in _paths_in(store, one)))
+        paths = list(dict.fromkeys(path for entry in paths for path in _paths_in(store, entry)))
         kinds = {path: _dialect(path, store) for path in paths}
         for kind in dict.fromkeys(kinds.values()):
-            own = [path for path in paths if kinds[path] == kind]
-            where = own[0]  # whose columns are looked at
+            same = [path for path in paths if kinds[path] == kind]
+            where = same[0]  # whose columns are looked at
             reader = _reader(*kind, missing)
 
-            def opened(own: list[str] = own, reader: Any = reader) -> list[Any]:
-                files = dataset.dataset(own, format=reader, partitioning="hive", filesystem=store.filesystem)
+            def open_fragments(same: list[str] = same, reader: Any = reader) -> list[Any]:
+                files = dataset.dataset(same, format=reader, partitioning="hive", filesystem=store.filesystem)
                 return list(files.get_fragments())
 
-            fragments += store.answer(store.shown(where), opened)
+            fragments += store.answer(store.display_path(where), open_fragments)
     except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
-        _fail(store, where, text if where is None else store.shown(where), error)
-    return FileSource(text, sorted(fragments, key=lambda one: str(one.path)), store)
+        _fail(store, where, text if where is None else store.display_path(where), error)
+    return FileSource(text, sorted(fragments, key=lambda path: str(path.path)), store)
 
 
 class FilteredSource(Source):
@@ -306,26 +306,26 @@ class FilteredSource(Source):
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
         arrow = library_named("pyarrow")
         try:
-            reading = _scanner(self._dataset, list(columns), rows)
-            yield from without_first(reading.to_batches(), skip)
+            scanner = _scanner(self._dataset, list(columns), rows)
+            yield from without_first(scanner.to_batches(), skip)
         except (OSError, arrow.ArrowException) as error:
             raise unreadable(self.label, error) from error
 
 
 def of_dataset(
-    found: Any,
+    dataset: Any,
     label: str = "the dataset",
     version: Mapping[str, Any] | None = None,
     store: Store | None = None,
 ) -> Source:
     """A `pyarrow.dataset.Dataset` as it is, with whatever filter and partitions it has; `version` is as in `FileSource`."""
     try:
-        fragments = sorted(found.get_fragments(), key=lambda one: str(getattr(one, "path", "")))
+        fragments = sorted(dataset.get_fragments(), key=lambda fragment: str(getattr(fragment, "path", "")))
     except ValueError:  # which is what Arrow says of a filter
-        return FilteredSource("the filtered dataset", found)
-    if store is None and getattr(found, "filesystem", None) is not None:
-        local = found.filesystem.type_name in ("local", "subtree")
-        store = Store(found.filesystem, "" if local else str(found.filesystem.type_name))
+        return FilteredSource("the filtered dataset", dataset)
+    if store is None and getattr(dataset, "filesystem", None) is not None:
+        local = dataset.filesystem.type_name in ("local", "subtree")
+        store = Store(dataset.filesystem, "" if local else str(dataset.filesystem.type_name))
     return FileSource(label, fragments, store, version)
 
 
@@ -335,7 +335,7 @@ def _dialect(path: str, store: Store | None = None) -> tuple[str, str]:
     if kind not in USUAL:
         return kind, ""
     if store is not None and store.is_remote:
-        return kind, separator_of(store.answer(store.shown(path), _head, store, path), USUAL[kind])
+        return kind, separator_of(store.answer(store.display_path(path), _head, store, path), USUAL[kind])
     with open(path, "rb") as file:
         return kind, separator_of(file.read(HEAD), USUAL[kind])
 
@@ -349,11 +349,11 @@ def _paths_in(store: Store, path: str) -> list[str]:
     """The files of known formats that a path of a store means."""
     if not store.is_remote:
         return paths_of(path)
-    found = store.files(path)
-    known = [one for one in found if Path(one.partition("?")[0]).suffix.lower() in FORMATS]
-    if not known:
-        raise InputError.about("X", f"must name files of {', '.join(FORMATS)}", store.shown(path))
-    return known
+    names = store.files(path)
+    files = [name for name in names if Path(name.partition("?")[0]).suffix.lower() in FORMATS]
+    if not files:
+        raise InputError.about("X", f"must name files of {', '.join(FORMATS)}", store.display_path(path))
+    return files
 
 
 def _fail(store: Store, path: str | None, where: str, error: Exception) -> NoReturn:
@@ -364,9 +364,9 @@ def _fail(store: Store, path: str | None, where: str, error: Exception) -> NoRet
 
 
 def _unreadable(path: str | None, where: str, error: Exception) -> InputError:
-    """What is wrong with a file, with its line where it is a text."""
-    found = None if path is None or isinstance(error, OSError) else _csv_problem(path)
-    return unreadable(where, error) if found is None else InputError.about("X", found[0], where, found[1])
+    """The error for a file that cannot be read, with the line where it is a text."""
+    fault = None if path is None or isinstance(error, OSError) else _csv_problem(path)
+    return unreadable(where, error) if fault is None else InputError.about("X", fault[0], where, fault[1])
 
 
 def _ends_within_quotes(path: str) -> bool:
@@ -383,7 +383,7 @@ def _ends_within_quotes(path: str) -> bool:
 
 
 def _csv_problem(path: str) -> tuple[str, str] | None:
-    """What is wrong with a CSV file of this machine; None for others."""
+    """The problem of a CSV file of this machine and a hint; None for other files and formats."""
     if FORMATS.get(Path(path).suffix.lower()) not in USUAL or not os.path.isfile(path):
         return None
     with open(path, "rb") as file:
@@ -391,16 +391,16 @@ def _csv_problem(path: str) -> tuple[str, str] | None:
 
 
 def _reader(kind: str, separator: str, missing: Sequence[str]) -> Any:
-    """How a format is read."""
+    """The format that pyarrow reads files of this kind with: its name, or CSV options."""
     if kind not in USUAL:
         return kind
     dataset, csv = library_named("pyarrow.dataset"), library_named("pyarrow.csv")
-    read = csv.ParseOptions(delimiter=separator)
+    parsing = csv.ParseOptions(delimiter=separator)
     if not missing:
-        return dataset.CsvFileFormat(read)
-    converted = csv.ConvertOptions(null_values=["", *missing], strings_can_be_null=True)
+        return dataset.CsvFileFormat(parsing)
+    conversion = csv.ConvertOptions(null_values=["", *missing], strings_can_be_null=True)
     return dataset.CsvFileFormat(
-        read, default_fragment_scan_options=dataset.CsvFragmentScanOptions(convert_options=converted)
+        parsing, default_fragment_scan_options=dataset.CsvFragmentScanOptions(convert_options=conversion)
     )
 
 
@@ -408,13 +408,13 @@ def paths_of(text: str) -> list[str]:
     """The files that a path, a folder or a glob means, of this machine."""
     if os.path.isdir(text):
         within = (os.path.join(folder, name) for folder, _, names in os.walk(text) for name in names)
-        found = [p for p in within if not is_hidden(p[len(text) :])]
-        known = [path for path in found if Path(path).suffix.lower() in FORMATS]
-        if not known:
+        paths = [p for p in within if not is_hidden(p[len(text) :])]
+        files = [path for path in paths if Path(path).suffix.lower() in FORMATS]
+        if not files:
             raise InputError.about("X", f"is a folder without a file of {', '.join(FORMATS)}", text, "name another folder")  # fmt: skip
-        return sorted(known)
-    found = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
-    files = [path for path in found if not os.path.isdir(path)]
+        return sorted(files)
+    paths = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
+    files = [path for path in paths if not os.path.isdir(path)]
     if not files:
         raise InputError.about(
             "X", "names no file that exists", text, "name a file, a folder or a glob such as data/*.parquet"

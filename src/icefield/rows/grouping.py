@@ -40,33 +40,33 @@ class Grouping:
     @classmethod
     def of(cls, column: str, table: Table, summary: ColumnValues) -> Grouping:
         """The rule for a column, from a table of its summary's values."""
-        found = cast(Groups, groups_of(column, table, summary.weights))
-        read = summary.column
-        known = ~read.missing
-        missing = int(found.codes[read.missing][0]) if read.any_missing else -1
-        values, codes = read.values[known], found.codes[known]
-        if read.kind in ORDERED_KINDS and len(np.unique(values)) > FEW:
-            cuts = np.unique(weighted_quantiles(values, np.array(QUARTERS), summary.weights[known]))
-            place = np.full(len(cuts) + 1, -1, np.intp)
-            place[np.searchsorted(cuts, values, side="left")] = codes
-            return cls(column, found.name, found.labels, missing, cuts=cuts, of_interval=place)
+        groups = cast(Groups, groups_of(column, table, summary.weights))
+        values_column = summary.column
+        present = ~values_column.missing
+        missing = int(groups.codes[values_column.missing][0]) if values_column.any_missing else -1
+        values, codes = values_column.values[present], groups.codes[present]
+        if values_column.kind in ORDERED_KINDS and len(np.unique(values)) > FEW:
+            cuts = np.unique(weighted_quantiles(values, np.array(QUARTERS), summary.weights[present]))
+            group_of_interval = np.full(len(cuts) + 1, -1, np.intp)
+            group_of_interval[np.searchsorted(cuts, values, side="left")] = codes
+            return cls(column, groups.name, groups.labels, missing, cuts=cuts, of_interval=group_of_interval)
         of_value = dict(zip(values.tolist(), codes.tolist()))
-        return cls(column, found.name, found.labels, missing, of_value)
+        return cls(column, groups.name, groups.labels, missing, of_value)
 
     def codes(self, table: Table) -> NDArray[np.intp]:
         """The group number of every row of a block; -1 for a row in none."""
         column = table.column(self.column)
-        known = ~column.missing
+        present = ~column.missing
         codes = np.full(len(column.values), self.missing, np.intp)
         if self.cuts is not None and self.of_interval is not None:
-            codes[known] = self.of_interval[np.searchsorted(self.cuts, column.values[known], side="left")]
+            codes[present] = self.of_interval[np.searchsorted(self.cuts, column.values[present], side="left")]
             return codes
         if column.kind == "categorical":
             of_level = np.array([self.of_value.get(level, -1) for level in column.levels.tolist()], np.intp)
-            codes[known] = of_level[column.codes[known]]
+            codes[present] = of_level[column.codes[present]]
             return codes
-        values, own = np.unique(column.values[known], return_inverse=True)
-        codes[known] = np.array([self.of_value.get(v, -1) for v in values.tolist()], np.intp)[own]
+        values, inverse = np.unique(column.values[present], return_inverse=True)
+        codes[present] = np.array([self.of_value.get(v, -1) for v in values.tolist()], np.intp)[inverse]
         return codes
 
     def groups(self, table: Table) -> Groups:

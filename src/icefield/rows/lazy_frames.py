@@ -43,7 +43,7 @@ class LazySource(Source):
         except Exception as error:  # whatever the library raises when its query fails
             raise unreadable(self.label, error) from error
 
-    def _selected(self, columns: Sequence[str] | None, head: bool) -> Any:
+    def _select(self, columns: Sequence[str] | None, head: bool) -> Any:
         query = self._query if columns is None else self._query.select(list(columns))
         return (query.head(1) if head else query).to_native()
 
@@ -58,7 +58,7 @@ class PolarsSource(LazySource):
     library = "polars"
 
     def _pieces(self, columns: Sequence[str] | None, rows: int) -> Iterator[Any]:
-        selected = self._selected(columns, columns is None)
+        selected = self._select(columns, columns is None)
         frames = selected.collect_batches(chunk_size=rows, maintain_order=True)
         batches = (batch for frame in frames for batch in frame.to_arrow().to_batches())
         yield from _or_empty(batches, lambda: selected.head(0).collect().to_arrow().schema)
@@ -68,15 +68,15 @@ class PolarsSource(LazySource):
         frame = polars.from_arrow(rows)
         declared = self._query.to_native().collect_schema()
         # Arrow's levels come back as categories; those whose type lists them get it again.
-        listed = {n: declared[n] for n in frame.columns if isinstance(declared[n], polars.Enum)}
-        return frame.cast(listed) if listed else frame
+        enums = {n: declared[n] for n in frame.columns if isinstance(declared[n], polars.Enum)}
+        return frame.cast(enums) if enums else frame
 
 
 class DuckDBSource(LazySource):
     """A DuckDB relation."""
 
     def _pieces(self, columns: Sequence[str] | None, rows: int) -> Iterator[Any]:
-        relation = self._selected(columns, columns is None)
+        relation = self._select(columns, columns is None)
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
         yield from of_reader(reader(max(1, rows)))
 
@@ -84,11 +84,11 @@ class DuckDBSource(LazySource):
 class ReaderSource(Source):
     """A function that opens a new `RecordBatchReader` every time it is called."""
 
-    def __init__(self, label: str, opened: Callable[[], Any]) -> None:
-        self.label, self._open = label, opened
+    def __init__(self, label: str, open_reader: Callable[[], Any]) -> None:
+        self.label, self._open = label, open_reader
         self._last: Any = None
 
-    def _opened(self) -> Any:
+    def _new_reader(self) -> Any:
         try:
             reader = self._open()
         except Exception as error:
@@ -107,21 +107,21 @@ class ReaderSource(Source):
 
     @cached_property
     def schema(self) -> Any:
-        return self._opened().schema
+        return self._new_reader().schema
 
     def identity(self) -> Any:
         return {"reader": self.label, "schema": str(self.schema)}
 
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
-        reader = self._opened()
+        reader = self._new_reader()
         if reader.schema != self.schema:
             raise InputError.about(
                 "X", "opened a reader of another schema than before", str(reader.schema)[:200]
             )
-        chosen = (batch.select(list(columns)) for batch in of_reader(reader))
+        selected = (batch.select(list(columns)) for batch in of_reader(reader))
         arrow = library_named("pyarrow")
         try:
-            yield from without_first(chosen, skip)
+            yield from without_first(selected, skip)
         except (OSError, arrow.ArrowException) as error:
             raise unreadable(self.label, error) from error
 
@@ -132,10 +132,10 @@ def of_reader(reader: Any) -> Iterator[Any]:
 
 
 def _or_empty(batches: Iterable[Any], schema: Callable[[], Any]) -> Iterator[Any]:
-    given = False
+    any_batch = False
     for batch in batches:
-        given = True
+        any_batch = True
         yield batch
-    if not given:
+    if not any_batch:
         kinds, arrow = schema(), library_named("pyarrow")
         yield arrow.RecordBatch.from_pydict({name: [] for name in kinds.names}, schema=kinds)

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
-    """Rows, the model ready to be asked about them, and a table that shows all of their columns."""
+class OpenedRows:
+    """What `open_rows` returns: rows, the model ready to predict them, and the first rows with all columns."""
 
     rows: Rows
     model: Model
-    shown: Table
+    head: Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ def open_rows(
     row_by_row: bool = False,
     checkpoint: str | Path | None = None,
     storage_options: Mapping[str, Any] | None = None,
-) -> Opened:
+) -> OpenedRows:
     """Rows in memory, or a stream or a distributed frame of them."""
     source = _source_of(X, storage_options)
     if source is not None:
@@ -62,10 +62,10 @@ def open_rows(
     if checkpoint is not None:
         raise InputError.about("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
                                "pass a path, a dataset, a lazy frame or a relation as X")  # fmt: skip
-    table = _named_like_the_model(table_of(X), model)
+    table = _with_model_names(table_of(X), model)
     if table.n_rows == 0 or not table.names:
         raise InputError.about("X", "must have at least one row and one column", f"{table.n_rows} rows")
-    read = read_model(model, table, target=target, scale=scale, row_by_row=row_by_row)
+    loaded = read_model(model, table, target=target, scale=scale, row_by_row=row_by_row)
     weights = validate.weights(beside.weights, table)
     rows = MemoryRows(
         table,
@@ -75,11 +75,11 @@ def open_rows(
         clusters=clusters_of(beside.cluster, table),
         seed=choices.resources.seed,
     )
-    return Opened(rows, read, table)
+    return OpenedRows(rows, loaded, table)
 
 
 def _source_of(X: Any, storage_options: Mapping[str, Any] | None) -> Origin | None:
-    """Where rows are streamed from; None for data in memory, of which most is told by its library alone."""
+    """The source that rows are streamed from; None for data in memory, most of which its library alone identifies."""
     if storage_options is None and type(X).__module__.split(".")[0] in ("numpy", "pandas", "scipy"):
         return None
     from icefield.rows.sources import source_of
@@ -87,8 +87,8 @@ def _source_of(X: Any, storage_options: Mapping[str, Any] | None) -> Origin | No
     return source_of(X, storage_options)
 
 
-def _named_like_the_model(table: Table, model: Any) -> Table:
-    """An array without names takes the names the model was fitted with."""
+def _with_model_names(table: Table, model: Any) -> Table:
+    """The table, with the names that the model was fitted with where it is an array without names."""
     names = getattr(model, "feature_names_in_", None)
     if names is None or len(names) != len(table.names) or not isinstance(table, ArrayTable) or table.named:
         return table
@@ -102,35 +102,35 @@ def _open_stream(
     beside: BesideColumns,
     choices: Choices,
     checkpoint: str | Path | None,
-) -> Opened:
+) -> OpenedRows:
     """A stream, or a distributed frame; `y`, `weights` and `by` are names of columns. The model is read on the first rows."""
-    from icefield.rows.categorised import with_categories_of
+    from icefield.rows.category_source import with_categories_of
     from icefield.rows.source import NamedColumns, first_rows
 
     if beside.cluster is not None:
         raise InputError.about("cluster", "needs all rows in memory, and these are streamed", beside.cluster,
                                "read a sample of whole clusters into a frame, and pass that as X")  # fmt: skip
-    known = source.schema.names
-    named = NamedColumns(beside.y, beside.weights, beside.by)
-    for parameter, name in vars(named).items():
-        _check_column(parameter, name, known)
+    names = source.schema.names
+    roles = NamedColumns(beside.y, beside.weights, beside.by)
+    for parameter, name in vars(roles).items():
+        _check_column(parameter, name, names)
     # What is named for another purpose is no feature, unless the model knows its columns and lists it.
-    shown = source.table(first_rows(source, known))
-    typed = with_categories_of(model, source, shown)
-    if typed is not source:
-        source, shown = typed, typed.table(first_rows(typed, known))
-    read = read_model_on(shown)
+    head = source.table(first_rows(source, names))
+    with_categories = with_categories_of(model, source, head)
+    if with_categories is not source:
+        source, head = with_categories, with_categories.table(first_rows(with_categories, names))
+    loaded = read_model_on(head)
     file = None if checkpoint is None else Path(checkpoint)
-    return Opened(source.rows(read, choices, named, file), read, shown)
+    return OpenedRows(source.rows(loaded, choices, roles, file), loaded, head)
 
 
-def _check_column(parameter: str, name: Any, known: list[str]) -> None:
+def _check_column(parameter: str, name: Any, names: list[str]) -> None:
     if name is None:
         return
     if not isinstance(name, str):
         raise InputTypeError.about(parameter, "must be the name of a column where rows are streamed", name,
-                                   f"the columns are {', '.join(map(repr, known[:10]))}")  # fmt: skip
-    if name not in known:
+                                   f"the columns are {', '.join(map(repr, names[:10]))}")  # fmt: skip
+    if name not in names:
         raise InputError.about(
-            parameter, "names a column that the rows do not have", name, did_you_mean(name, known)
+            parameter, "names a column that the rows do not have", name, did_you_mean(name, names)
         )

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 def needed_columns(accumulators: Sequence[Accumulator]) -> list[str] | None:
     """The columns that some accumulators read; None for all."""
-    if any(one.columns is None for one in accumulators):
+    if any(accumulator.columns is None for accumulator in accumulators):
         return None
-    return list(dict.fromkeys(name for one in accumulators for name in one.columns or ()))
+    return list(dict.fromkeys(name for accumulator in accumulators for name in accumulator.columns or ()))
 
 
 def run_pass(
@@ -36,30 +36,30 @@ def run_pass(
     checkpoint: Checkpoint | None = None,
 ) -> None:
     """Show every block of a stream to all accumulators, whose sums are written to the checkpoint now and then."""
-    done, waiting = 0, accumulators
+    n_rows, unread = 0, accumulators
     if checkpoint is not None:
-        waiting, done = checkpoint.resume(accumulators)
-        if not waiting:
-            stream.settle(done)
+        unread, n_rows = checkpoint.resume(accumulators)
+        if not unread:
+            stream.settle(n_rows)
             return
-    frames = any(one.needs_frames for one in waiting)
+    frames = any(accumulator.needs_frames for accumulator in unread)
     with (
-        Progress(waiting[-1].title, total=stream.n_rows, unit="rows") as progress,
+        Progress(unread[-1].title, total=stream.n_rows, unit="rows") as progress,
         ThreadCrew(threads) as crew,
         crew,
-        closing(stream.blocks(needed_columns(waiting), skip=done)) as pieces,
+        closing(stream.blocks(needed_columns(unread), skip=n_rows)) as pieces,
     ):
-        progress.advance(done)
+        progress.advance(n_rows)
         written = time.monotonic()
         for rows in pieces:
             block = reader.block(rows, stream.source, frames)
-            for accumulator in waiting:
+            for accumulator in unread:
                 accumulator.add(block, crew)
-            done += block.n_rows
+            n_rows += block.n_rows
             progress.advance(block.n_rows)
             if checkpoint is not None and time.monotonic() - written >= checkpoint.seconds:
-                checkpoint.write(waiting, done)
+                checkpoint.write(unread, n_rows)
                 written = time.monotonic()
-    stream.settle(done)
+    stream.settle(n_rows)
     if checkpoint is not None:
-        checkpoint.write(waiting, done, finished=True)
+        checkpoint.write(unread, n_rows, finished=True)

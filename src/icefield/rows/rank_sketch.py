@@ -20,7 +20,7 @@ from icefield.typing import Float
 
 
 @dataclass(frozen=True, eq=False)
-class Sketched:
+class RankSummary:
     """A column's sketch: sorted values, the weight each stands for, and by how much of it ranks may be off."""
 
     name: str
@@ -57,21 +57,21 @@ class RankSketch:
         """Take in sorted values and their weights (None: 1 each)."""
         if not len(ordered):
             return
-        own = np.ones(len(ordered)) if weights is None else weights
-        self.weight += float(len(ordered)) if weights is None else float(own.sum())
-        self._stretch(ordered[0], ordered[-1])
-        self._carry(0, self._thinned(ordered, own))
+        masses = np.ones(len(ordered)) if weights is None else weights
+        self.weight += float(len(ordered)) if weights is None else float(masses.sum())
+        self._extend_range(ordered[0], ordered[-1])
+        self._carry(0, self._thin(ordered, masses))
 
-    def _stretch(self, low: Any, high: Any) -> None:
-        """Take in the least and the largest of some values."""
+    def _extend_range(self, low: Any, high: Any) -> None:
+        """Extend the range of values seen by a least and a largest one."""
         if self._ends is not None:
             low, high = min(low, self._ends[0]), max(high, self._ends[1])
         self._ends = low, high
 
     def _carry(self, level: int, summary: tuple[NDArray[Any], Float]) -> None:
-        """Put a summary beside those that were joined as often, as in a binary counter."""
+        """Store a summary of `level` merges, merging it with one of the same level, as in a binary counter."""
         while level in self._summaries:
-            summary = self._thinned(*merged_summaries(self._summaries.pop(level), summary))
+            summary = self._thin(*merge_summaries(self._summaries.pop(level), summary))
             level += 1
         self._summaries[level] = summary
 
@@ -81,41 +81,41 @@ class RankSketch:
         self.add(values, weights)
 
     def condense(self) -> None:
-        """Have one summary of all values."""
+        """Merge all summaries into one."""
         if len(self._summaries) > 1:
-            self._summaries = {0: self._thinned(*reduce(merged_summaries, self._summaries.values()))}
+            self._summaries = {0: self._thin(*reduce(merge_summaries, self._summaries.values()))}
 
     def merge(self, other: RankSketch) -> None:
-        """Take in what another sketch saw."""
+        """Add another sketch of other values."""
         self.error, self.weight = self.error + other.error, self.weight + other.weight
         if other._ends is not None:
-            self._stretch(*other._ends)
+            self._extend_range(*other._ends)
         for level, summary in sorted(other._summaries.items()):
-            self._carry(level, self._thinned(*summary))
+            self._carry(level, self._thin(*summary))
 
-    def _thinned(self, values: NDArray[Any], weights: Float) -> tuple[NDArray[Any], Float]:
+    def _thin(self, values: NDArray[Any], weights: Float) -> tuple[NDArray[Any], Float]:
         """At most this many values, each for about the same weight, in the middle of those it stands for."""
         if len(values) <= self.points:
             return values, weights
-        reached = np.cumsum(weights)
-        step = reached[-1] / self.points
-        group = np.minimum((reached - weights / 2) // step, self.points - 1).astype(np.intp)
+        cumulative = np.cumsum(weights)
+        step = cumulative[-1] / self.points
+        group = np.minimum((cumulative - weights / 2) // step, self.points - 1).astype(np.intp)
         first = np.flatnonzero(np.diff(group, prepend=-1))
         last = np.append(first[1:], len(values)) - 1
-        before = reached[first] - weights[first]
-        middle = np.clip(np.searchsorted(reached, (before + reached[last]) / 2), first, last)
-        below, above = reached[middle] - weights[middle] - before, reached[last] - reached[middle]
+        before = cumulative[first] - weights[first]
+        middle = np.clip(np.searchsorted(cumulative, (before + cumulative[last]) / 2), first, last)
+        below, above = cumulative[middle] - weights[middle] - before, cumulative[last] - cumulative[middle]
         self.error += float(np.maximum(below, above).max())
-        return values[middle].copy(), reached[last] - before
+        return values[middle].copy(), cumulative[last] - before
 
     def summary(self) -> tuple[NDArray[Any], Float]:
         """Sorted values, the least and the largest seen among them, and the weight each stands for."""
         if not self._summaries or self._ends is None:
             return np.zeros(0), np.zeros(0)
-        values, weights = reduce(merged_summaries, self._summaries.values())
+        values, weights = reduce(merge_summaries, self._summaries.values())
         # The ends carry no weight of their own beyond a hair, so that ranks stay as they are.
         hair = np.full(2, max(self.weight, 1e-300) * 1e-15)
-        return merged_summaries((np.array(self._ends, dtype=values.dtype), hair), (values, weights))
+        return merge_summaries((np.array(self._ends, dtype=values.dtype), hair), (values, weights))
 
     @property
     def rank_error(self) -> float:
@@ -124,12 +124,12 @@ class RankSketch:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All that is known, as arrays."""
-        found: dict[str, NDArray[Any]] = {"bounds": np.array([self.error, self.weight])}
+        state: dict[str, NDArray[Any]] = {"bounds": np.array([self.error, self.weight])}
         if self._ends is not None:
-            found["ends"] = np.array(self._ends)
+            state["ends"] = np.array(self._ends)
         for level, (values, weights) in self._summaries.items():
-            found[f"values {level}"], found[f"weights {level}"] = values, weights
-        return found
+            state[f"values {level}"], state[f"weights {level}"] = values, weights
+        return state
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on where another sketch left off."""
@@ -139,10 +139,10 @@ class RankSketch:
         self._summaries = {int(level): (values[level], weights[level]) for level in values}
 
 
-def merged_summaries(
-    one: tuple[NDArray[Any], Float], other: tuple[NDArray[Any], Float]
+def merge_summaries(
+    first: tuple[NDArray[Any], Float], second: tuple[NDArray[Any], Float]
 ) -> tuple[NDArray[Any], Float]:
     """Two summaries as one."""
-    values, weights = np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
+    values, weights = np.concatenate([first[0], second[0]]), np.concatenate([first[1], second[1]])
     order = np.argsort(values, kind="stable")
     return values[order], weights[order]

@@ -38,10 +38,10 @@ class Secrets:
     """
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
-        given = {*_values(options or {}), *_of_environment()}
-        spelled = {form for value in given for form in (value, quote(value, safe=""), quote(value))}
+        values = {*_values(options or {}), *_of_environment()}
+        forms = {form for value in values for form in (value, quote(value, safe=""), quote(value))}
         # The longest first: one may be the beginning of another.
-        self._values = sorted(spelled, key=len, reverse=True)
+        self._values = sorted(forms, key=len, reverse=True)
 
     def masked(self, text: str) -> str:
         """A text without any of them."""
@@ -52,10 +52,10 @@ class Secrets:
 
 def _values(options: Mapping[str, Any], hidden: bool = False) -> Iterator[str]:
     for name, value in options.items():
-        own = hidden or SECRETIVE.search(str(name)) is not None
+        is_secret = hidden or SECRETIVE.search(str(name)) is not None
         if isinstance(value, Mapping):
-            yield from _values(value, own)
-        elif own and isinstance(value, str) and len(value) >= LEAST and value.lower() not in FLAGS:
+            yield from _values(value, is_secret)
+        elif is_secret and isinstance(value, str) and len(value) >= LEAST and value.lower() not in FLAGS:
             yield value
 
 

@@ -37,13 +37,13 @@ class NamedColumns:
     by: str | None = None
 
     def with_those_of(self, model: Model) -> list[str]:
-        """These columns and a model's, each once: all that are ever read."""
-        own = (name for name in vars(self).values() if name is not None)
-        return list(dict.fromkeys([*model.columns, *own]))
+        """Names of these columns and of the model's, each once: all columns that are ever read."""
+        named = (name for name in vars(self).values() if name is not None)
+        return list(dict.fromkeys([*model.columns, *named]))
 
 
 class Origin(ABC):
-    """Where rows are.
+    """Rows outside of this process's memory: their schema, their first rows, and how to work on all of them.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Origin(ABC):
 
     @abstractmethod
     def identity(self) -> Any:
-        """What tells this data from other data, of plain values; used to recognise a checkpoint."""
+        """Plain values that identify this data; a checkpoint is recognised by them."""
 
     @abstractmethod
     def rows(self, model: Model, choices: Choices, beside: NamedColumns, checkpoint: Path | None) -> Rows:
@@ -111,10 +111,10 @@ class Source(Origin):
 
 def first_rows(source: Origin, names: Sequence[str]) -> Any:
     """The first rows of an origin, as an Arrow table."""
-    found = source.first(names, LOOK)
-    if not found.num_rows:
+    rows = source.first(names, LOOK)
+    if not rows.num_rows:
         raise InputError.about("X", "has no rows", source.label)
-    return found
+    return rows
 
 
 def without_first(batches: Iterator[Any], skip: int) -> Iterator[Any]:
@@ -127,30 +127,30 @@ def without_first(batches: Iterator[Any], skip: int) -> Iterator[Any]:
         skip = 0
 
 
-def as_wanted(batch: Any, wanted: Any) -> Any:
+def cast_batch(batch: Any, schema: Any) -> Any:
     """A batch in the types of a schema, column by column; levels are left to who knows all of them."""
     arrow = library_named("pyarrow")
     arrays = []
-    for array, field in zip(batch.columns, wanted):
+    for array, field in zip(batch.columns, schema):
         if array.type != field.type and not arrow.types.is_dictionary(field.type):
             if arrow.types.is_dictionary(array.type):
                 array = array.dictionary_decode()
             array = array.cast(field.type)
         arrays.append(array)
-    return arrow.RecordBatch.from_arrays(arrays, names=wanted.names)
+    return arrow.RecordBatch.from_arrays(arrays, names=schema.names)
 
 
 def arrow_stream(schema: Any, parts: Iterable[Any]) -> Any:
     """Tables or record batches as one buffer in Arrow's format for streams."""
-    into = library_named("pyarrow").BufferOutputStream()
-    with library_named("pyarrow.ipc").new_stream(into, schema) as writer:
+    buffer = library_named("pyarrow").BufferOutputStream()
+    with library_named("pyarrow.ipc").new_stream(buffer, schema) as writer:
         for part in parts:
             writer.write(part)
-    return into.getvalue()
+    return buffer.getvalue()
 
 
 def unreadable(where: str, error: BaseException) -> InputError:
-    """What to say when rows cannot be read; `where` names the file."""
+    """The error for rows that cannot be read; `where` names the file."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return InputError.about("X", f"could not be read: {lines[0][:300]}", where)
 
@@ -162,20 +162,20 @@ def common_type(kinds: Sequence[Any]) -> Any:
     in text.
     """
     arrow = library_named("pyarrow")
-    known = [kind for kind in dict.fromkeys(kinds) if not arrow.types.is_null(kind)]
-    if len(known) < 2:
-        return known[0] if known else next(iter(kinds))
-    if any(arrow.types.is_dictionary(kind) for kind in known):
-        values = common_type([k.value_type if arrow.types.is_dictionary(k) else k for k in known])
-        if values is None or not all(arrow.types.is_dictionary(kind) for kind in known):
+    types = [kind for kind in dict.fromkeys(kinds) if not arrow.types.is_null(kind)]
+    if len(types) < 2:
+        return types[0] if types else next(iter(kinds))
+    if any(arrow.types.is_dictionary(kind) for kind in types):
+        values = common_type([k.value_type if arrow.types.is_dictionary(k) else k for k in types])
+        if values is None or not all(arrow.types.is_dictionary(kind) for kind in types):
             return values
-        return arrow.dictionary(arrow.int32(), values, ordered=all(k.ordered for k in known))
+        return arrow.dictionary(arrow.int32(), values, ordered=all(k.ordered for k in types))
     try:
-        schemas = [arrow.schema([("column", kind)]) for kind in known]
+        schemas = [arrow.schema([("column", kind)]) for kind in types]
         merged = arrow.unify_schemas(schemas, promote_options="permissive")
     except arrow.ArrowException:
         return None
     kind = merged.field(0).type
     # Text that holds numbers is no promotion: a model would be handed another kind of column.
-    numbers = [arrow.types.is_integer(k) or arrow.types.is_floating(k) for k in known]
+    numbers = [arrow.types.is_integer(k) or arrow.types.is_floating(k) for k in types]
     return None if any(numbers) and not all(numbers) else kind

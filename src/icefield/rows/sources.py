@@ -40,8 +40,8 @@ def source_of(data: Any, storage_options: Mapping[str, Any] | None = None) -> Or
     if isinstance(data, Origin):
         return data
     paths = data if isinstance(data, (list, tuple)) else [data]
-    if paths and all(isinstance(one, (str, os.PathLike)) for one in paths):
-        return source_at([os.fspath(one) for one in paths], storage_options)
+    if paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
+        return source_at([os.fspath(path) for path in paths], storage_options)
     if storage_options is not None:
         # What they hold is not shown.
         raise InputError.about("storage_options", f"are for a path or a URL, and X is a {type(data).__name__}", hint="leave them out")  # fmt: skip
@@ -65,9 +65,9 @@ def source_of(data: Any, storage_options: Mapping[str, Any] | None = None) -> Or
     if module in DISTRIBUTED:
         from icefield.rows.distributed import distributed_source
 
-        found = distributed_source(data)
-        if found is not None:
-            return found
+        source = distributed_source(data)
+        if source is not None:
+            return source
     if module in HAND_OVER:
         raise InputTypeError.about("X", "is lazy in a way that cannot be streamed", data, HAND_OVER[module])
     if callable(data) and not hasattr(data, "__array__") and not hasattr(data, "columns"):

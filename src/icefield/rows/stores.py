@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from icefield.data.columns import library_named
 from icefield.errors import IcefieldError, InputError, InputTypeError, MissingDependencyError
 from icefield.rows.secrets import Secrets
-from icefield.threads import in_daemon
+from icefield.threads import start_daemon
 
 ANSWER_SECONDS = 25.0  # within which a store must answer when it is first asked
 BATCH_SECONDS = 120.0  # within which rows must come, of stores that know no limit of their own
@@ -95,20 +95,20 @@ class Store:
     def is_remote(self) -> bool:
         return bool(self.scheme)
 
-    def shown(self, path: str) -> str:
+    def display_path(self, path: str) -> str:
         """A path as messages have it: with its scheme, without credentials."""
         whole = path if not self.scheme or is_url(path) else f"{self.scheme}://{path}"
         return self.secrets.masked(whole) if self.is_remote else path
 
     def answer(self, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
-        """What a call to the store gives; of one elsewhere, an error that names `where` when that takes too long or fails."""
+        """The result of a call to the store; of a remote one, an error that names `where` if it takes too long or fails."""
         if not self.is_remote:
             return function(*arguments)
         with reaching(where, self.secrets):
             return in_time(ANSWER_SECONDS, where, function, *arguments)
 
     def within(self, where: str, batches: Iterator[_T]) -> Iterator[_T]:
-        """The same batches, each in time."""
+        """The same batches; an error where one takes longer than the store's `patience`."""
         if self.patience is None:
             yield from batches
             return
@@ -122,38 +122,38 @@ class Store:
 
     def files(self, path: str) -> list[str]:
         """The files that a path of the store, a folder in it or a glob mean, by name; hidden ones are left out."""
-        fs, shown = library_named("pyarrow.fs"), self.shown(path)
+        fs, label = library_named("pyarrow.fs"), self.display_path(path)
         wild = WILD.search(path) if self.scheme not in ("http", "https") else None
         folder = path if wild is None else path[: wild.start()].rpartition("/")[0]
         if wild is None:
-            (found,) = self.answer(shown, self.infos, [path])
-            if found.type == fs.FileType.File:
+            (info,) = self.answer(label, self.infos, [path])
+            if info.type == fs.FileType.File:
                 return [path]
-            if found.type == fs.FileType.NotFound:
-                raise _names_nothing(
-                    shown, "names no file that can be reached" if self.scheme.startswith("http") else None
+            if info.type == fs.FileType.NotFound:
+                raise _no_files_error(
+                    label, "names no file that can be reached" if self.scheme.startswith("http") else None
                 )
         elif folder:
-            self.answer(shown, self.infos, [folder])  # says in time whether there is anybody
+            self.answer(label, self.infos, [folder])  # says in time whether there is anybody
         selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
-        with reaching(shown, self.secrets):
-            found = self.filesystem.get_file_info(selector)
-        listed = [one.path for one in found if one.type == fs.FileType.File]
+        with reaching(label, self.secrets):
+            info = self.filesystem.get_file_info(selector)
+        paths = [name.path for name in info if name.type == fs.FileType.File]
         if wild is not None:
             pattern = _glob_pattern(path)
-            listed = [one for one in listed if pattern.fullmatch(one)]
+            paths = [name for name in paths if pattern.fullmatch(name)]
         else:
-            listed = [one for one in listed if not is_hidden(one[len(folder) :])]
-        if not listed:
-            raise _names_nothing(shown)
-        return sorted(listed)
+            paths = [name for name in paths if not is_hidden(name[len(folder) :])]
+        if not paths:
+            raise _no_files_error(label)
+        return sorted(paths)
 
     def has_folder(self, path: str) -> bool:
         """Whether there is a folder of this name."""
         if self.scheme in ("http", "https") or WILD.search(path):
             return False
-        (found,) = self.answer(self.shown(path), self.infos, [path])
-        return bool(found.type == library_named("pyarrow.fs").FileType.Directory)
+        (info,) = self.answer(self.display_path(path), self.infos, [path])
+        return bool(info.type == library_named("pyarrow.fs").FileType.Directory)
 
 
 def is_hidden(path: str) -> bool:
@@ -169,8 +169,8 @@ def is_hidden(path: str) -> bool:
 
 
 def in_time(seconds: float, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
-    """What a call gives; an error where it is not done in time, whatever it does then."""
-    task, thread = in_daemon(function, *arguments, name="icefield store")
+    """The result of a call; an error where it takes longer than `seconds`, while the call goes on in its thread."""
+    task, thread = start_daemon(function, *arguments, name="icefield store")
     thread.join(seconds)
     if thread.is_alive():
         raise InputError.about("X", f"lies in a store that did not answer within {seconds:.0f} seconds", where,
@@ -187,34 +187,34 @@ def open_store(texts: Sequence[str], options: Mapping[str, Any] | None) -> tuple
     `options` are as pandas and polars take them; None for what the environment says.
     """
     check_options(options)
-    given = dict(options or {})
+    settings = dict(options or {})
     texts, users = zip(*map(_without_user, texts))
-    given = {**next((user for user in users if user), {}), **given}
-    secrets = Secrets(given)
+    settings = {**next((user for user in users if user), {}), **settings}
+    secrets = Secrets(settings)
     schemes = list(dict.fromkeys(_scheme(text) for text in texts))
     if len(schemes) > 1:
         raise InputError.about("X", "names files of several stores", [secrets.masked(text) for text in texts[:4]],
                                "make one Explainer for each")  # fmt: skip
     scheme = schemes[0]
-    shown = secrets.masked(texts[0])
+    label = secrets.masked(texts[0])
     if scheme in ("file", "local", ""):
         local = [unquote(urlsplit(text).path) if is_url(text) else text for text in texts]
-        if given:
-            raise InputError.about("storage_options", "are for stores elsewhere, and X is on this machine", sorted(given))  # fmt: skip
+        if settings:
+            raise InputError.about("storage_options", "are for stores elsewhere, and X is on this machine", sorted(settings))  # fmt: skip
         return Store(library_named("pyarrow.fs").LocalFileSystem()), local
     known = NATIVE.get(scheme)
     if known is not None and "::" not in texts[0]:
-        canonical = canonical_options(known, given)
+        canonical = canonical_options(known, settings)
         if canonical is not None:
             maker = {"s3": _s3, "gs": _gs, "abfs": _azure}[known]
             patience = BATCH_SECONDS if known == "abfs" else None
-            store = Store(maker(texts[0], canonical, shown), scheme, secrets, patience)
+            store = Store(maker(texts[0], canonical, label), scheme, secrets, patience)
             return store, [_native_path(text) for text in texts]
-    return _by_fsspec(texts, scheme, given, secrets)
+    return _by_fsspec(texts, scheme, settings, secrets)
 
 
 def check_options(options: Any) -> None:
-    """Whether `storage_options` are a mapping of names."""
+    """Raise where `storage_options` are not a mapping of names."""
     if options is None or (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
         return
     # What was given may hold a secret: its type says enough.
@@ -222,34 +222,34 @@ def check_options(options: Any) -> None:
                                hint='write storage_options={"key": ..., "secret": ...}')  # fmt: skip
 
 
-def canonical_options(store: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
+def canonical_options(store: str, options: Mapping[str, Any]) -> dict[str, Any] | None:
     """Options by one name each; None where one is known to fsspec's own libraries alone."""
-    flat = {name: value for name, value in given.items() if name != "client_kwargs"}
-    flat |= dict(given.get("client_kwargs") or {})
+    flat = {name: value for name, value in options.items() if name != "client_kwargs"}
+    flat |= dict(options.get("client_kwargs") or {})
     known = {alias: name for name, aliases in NAMES[store].items() for alias in aliases}
-    found: dict[str, Any] = {}
+    canonical: dict[str, Any] = {}
     for name, value in flat.items():
         if name.lower() not in known:
             return None
-        found[known[name.lower()]] = value
-    if "anonymous" in found:
-        found["anonymous"] = str(found["anonymous"]).lower() in ("true", "1", "yes")
-    return found
+        canonical[known[name.lower()]] = value
+    if "anonymous" in canonical:
+        canonical["anonymous"] = str(canonical["anonymous"]).lower() in ("true", "1", "yes")
+    return canonical
 
 
-def object_store_options(url: str, given: Mapping[str, Any] | None) -> dict[str, str]:
+def object_store_options(url: str, options: Mapping[str, Any] | None) -> dict[str, str]:
     """Options as libraries on top of Rust's object_store take them, with limits on how long they wait."""
     seconds = f"{ANSWER_SECONDS:.0f}s"
     waits = {"timeout": seconds, "connect_timeout": "5s"}
-    found = canonical_options("s3", given or {}) if NATIVE.get(_scheme(url)) == "s3" else None
-    if found is None:
-        return {**waits, **{name: str(value) for name, value in (given or {}).items()}}
+    canonical = canonical_options("s3", options or {}) if NATIVE.get(_scheme(url)) == "s3" else None
+    if canonical is None:
+        return {**waits, **{name: str(value) for name, value in (options or {}).items()}}
     names = {"access_key": "AWS_ACCESS_KEY_ID", "secret_key": "AWS_SECRET_ACCESS_KEY", "session_token": "AWS_SESSION_TOKEN",
              "region": "AWS_REGION", "endpoint": "AWS_ENDPOINT_URL", "anonymous": "AWS_SKIP_SIGNATURE"}  # fmt: skip
-    spelled = {names[name]: str(value) for name, value in found.items() if name in names}
-    if str(found.get("endpoint", "")).startswith("http://"):
-        spelled["AWS_ALLOW_HTTP"] = "true"
-    return {**waits, **spelled}
+    settings = {names[name]: str(value) for name, value in canonical.items() if name in names}
+    if str(canonical.get("endpoint", "")).startswith("http://"):
+        settings["AWS_ALLOW_HTTP"] = "true"
+    return {**waits, **settings}
 
 
 def _without_user(text: str) -> tuple[str, dict[str, str]]:
@@ -260,10 +260,10 @@ def _without_user(text: str) -> tuple[str, dict[str, str]]:
     >>> _without_user("s3://AKIA:word@bucket/rows")
     ('s3://bucket/rows', {'key': 'AKIA', 'secret': 'word'})
     """
-    found = re.match(r"^(s3a?://)([^/@:]+):([^@]+)@(.*)$", text)
-    if found is None:
+    match = re.match(r"^(s3a?://)([^/@:]+):([^@]+)@(.*)$", text)
+    if match is None:
         return text, {}
-    return found[1] + found[4], {"key": unquote(found[2]), "secret": unquote(found[3])}
+    return match[1] + match[4], {"key": unquote(match[2]), "secret": unquote(match[3])}
 
 
 def _scheme(text: str) -> str:
@@ -275,24 +275,24 @@ def _native_path(text: str) -> str:
     return re.sub(r"^([^/@]+)@[^/]+", r"\1", text.split("://", 1)[1]).rstrip("/")
 
 
-def _some_of(options: dict[str, Any], *names: str) -> dict[str, Any]:
+def _pick(options: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: options[name] for name in names if name in options}
 
 
-def _s3(url: str, options: dict[str, Any], shown: str) -> Any:
+def _s3(url: str, options: dict[str, Any], label: str) -> Any:
     fs = library_named("pyarrow.fs")
-    settings = _some_of(options, "access_key", "secret_key", "session_token", "anonymous")
-    told = os.environ.get
-    endpoint = options.get("endpoint") or told("AWS_ENDPOINT_URL_S3") or told("AWS_ENDPOINT_URL")
-    region = options.get("region") or told("AWS_REGION") or told("AWS_DEFAULT_REGION")
+    settings = _pick(options, "access_key", "secret_key", "session_token", "anonymous")
+    env = os.environ.get
+    endpoint = options.get("endpoint") or env("AWS_ENDPOINT_URL_S3") or env("AWS_ENDPOINT_URL")
+    region = options.get("region") or env("AWS_REGION") or env("AWS_DEFAULT_REGION")
     if endpoint:
         parts = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
         settings |= {"endpoint_override": parts.netloc, "scheme": parts.scheme}
         region = region or "us-east-1"  # of which other servers know nothing
     elif not region:
         bucket = _native_path(url).split("/")[0]
-        with reaching(shown, Secrets(options)):
-            region = in_time(ANSWER_SECONDS, shown, fs.resolve_s3_region, bucket)
+        with reaching(label, Secrets(options)):
+            region = in_time(ANSWER_SECONDS, label, fs.resolve_s3_region, bucket)
     half = ANSWER_SECONDS / 2.5
     return fs.S3FileSystem(
         **settings, region=region, connect_timeout=half / 2, request_timeout=half,
@@ -302,7 +302,7 @@ def _s3(url: str, options: dict[str, Any], shown: str) -> Any:
 
 def _gs(_: str, options: dict[str, Any], __: str) -> Any:
     fs = library_named("pyarrow.fs")
-    settings = _some_of(options, "access_token", "project_id", "anonymous")
+    settings = _pick(options, "access_token", "project_id", "anonymous")
     if "access_token" in settings:  # pyarrow asks until when it holds, and does not renew it
         settings["credential_token_expiration"] = datetime.now(UTC) + timedelta(hours=1)
     if "endpoint" in options:
@@ -311,43 +311,43 @@ def _gs(_: str, options: dict[str, Any], __: str) -> Any:
     return fs.GcsFileSystem(**settings, retry_time_limit=timedelta(seconds=ANSWER_SECONDS - 5))
 
 
-def _azure(url: str, options: dict[str, Any], shown: str) -> Any:
+def _azure(url: str, options: dict[str, Any], label: str) -> Any:
     fs = library_named("pyarrow.fs")
     if not hasattr(fs, "AzureFileSystem"):
-        raise MissingDependencyError(f"Reading {shown} needs a pyarrow with AzureFileSystem. Hint: pip install adlfs, or a newer pyarrow.")  # fmt: skip
+        raise MissingDependencyError(f"Reading {label} needs a pyarrow with AzureFileSystem. Hint: pip install adlfs, or a newer pyarrow.")  # fmt: skip
     account = re.search(r"@([^./]+)", url.split("://", 1)[1].split("/")[0])
-    told = options.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
-    name = account[1] if account else told
+    default = options.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
+    name = account[1] if account else default
     if not name:
         raise InputError.about("storage_options", "must name the storage account", hint='write storage_options={"account_name": ...}, or abfs://container@account.dfs.core.windows.net/path')  # fmt: skip
     return fs.AzureFileSystem(**{**options, "account_name": name})
 
 
 def _by_fsspec(texts: Sequence[str], scheme: str, options: dict[str, Any], secrets: Secrets) -> tuple[Store, list[str]]:  # fmt: skip
-    fs, shown = library_named("pyarrow.fs"), secrets.masked(texts[0])
+    fs, label = library_named("pyarrow.fs"), secrets.masked(texts[0])
     try:
         import fsspec
     except ImportError:
         packages = f"fsspec {FSSPEC_PACKAGE.get(scheme, '')}".rstrip()
-        raise MissingDependencyError(f"Reading {shown} needs fsspec. Hint: pip install {packages}.") from None
+        raise MissingDependencyError(f"Reading {label} needs fsspec. Hint: pip install {packages}.") from None
     try:
         reach = partial(fsspec.core.url_to_fs, **options)
-        opened = [in_time(ANSWER_SECONDS, shown, reach, text) for text in texts]
+        reached = [in_time(ANSWER_SECONDS, label, reach, text) for text in texts]
     except ImportError as error:
         package = FSSPEC_PACKAGE.get(scheme)
         hint = f"pip install {package}" if package else "install what it names"
-        raise MissingDependencyError(f"Reading {shown} needs another package ({secrets.masked(str(error))}). Hint: {hint}.") from None  # fmt: skip
+        raise MissingDependencyError(f"Reading {label} needs another package ({secrets.masked(str(error))}). Hint: {hint}.") from None  # fmt: skip
     except IcefieldError:
         raise
     except Exception as error:  # every library behind fsspec has its own
-        raise not_reached(shown, error, secrets) from None
-    handler = fs.PyFileSystem(fs.FSSpecHandler(opened[0][0]))
-    return Store(handler, scheme, secrets, BATCH_SECONDS), [path for _, path in opened]
+        raise not_reached(label, error, secrets) from None
+    handler = fs.PyFileSystem(fs.FSSpecHandler(reached[0][0]))
+    return Store(handler, scheme, secrets, BATCH_SECONDS), [path for _, path in reached]
 
 
 @contextmanager
 def reaching(where: str, secrets: Secrets) -> Iterator[None]:
-    """Have whatever a store's library raises become an error without credentials."""
+    """Turn errors that a store's library raises inside into an `InputError` without credentials."""
     try:
         yield
     except IcefieldError:
@@ -357,7 +357,7 @@ def reaching(where: str, secrets: Secrets) -> Iterator[None]:
 
 
 def not_reached(where: str, error: BaseException, secrets: Secrets) -> InputError:
-    """What to say when a store refuses or cannot be reached."""
+    """The error for a store that refuses or cannot be reached, without credentials."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     text = secrets.masked(lines[0])[:300]
     hint = None
@@ -366,8 +366,8 @@ def not_reached(where: str, error: BaseException, secrets: Secrets) -> InputErro
     return InputError.about("X", f"could not be read: {text}", where, hint)
 
 
-def _names_nothing(shown: str, problem: str | None = None) -> InputError:
-    return InputError.about("X", problem or "names no file that exists", shown, "name a file, a folder or a glob such as s3://bucket/rows/*.parquet")  # fmt: skip
+def _no_files_error(label: str, problem: str | None = None) -> InputError:
+    return InputError.about("X", problem or "names no file that exists", label, "name a file, a folder or a glob such as s3://bucket/rows/*.parquet")  # fmt: skip
 
 
 def _glob_pattern(path: str) -> re.Pattern[str]:
@@ -380,14 +380,14 @@ def _glob_pattern(path: str) -> re.Pattern[str]:
     >>> bool(_glob_pattern("b/*.parquet").fullmatch("b/2024/a.parquet"))
     False
     """
-    found = ""
+    pattern = ""
     for piece in re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]*\])", path):
         if piece == "**/":
-            found += r"(?:.*/)?"
+            pattern += r"(?:.*/)?"
         elif piece in ("**", "*", "?"):
-            found += {"**": ".*", "*": "[^/]*", "?": "[^/]"}[piece]
+            pattern += {"**": ".*", "*": "[^/]*", "?": "[^/]"}[piece]
         elif piece.startswith("["):
-            found += piece.replace("[!", "[^")
+            pattern += piece.replace("[!", "[^")
         else:
-            found += re.escape(piece)
-    return re.compile(found)
+            pattern += re.escape(piece)
+    return re.compile(pattern)

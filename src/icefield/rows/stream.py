@@ -65,9 +65,9 @@ class Stream:
         return self._ahead(self._blocks(columns, skip))
 
     def _blocks(self, columns: Sequence[str] | None, skip: int) -> Generator[ArrowRows]:
-        wanted = self.columns if columns is None else tuple(columns)
-        levels = {name: known for name, known in self.levels.items() if name in wanted}
-        return self.cut(self.source.batches(wanted, self.block_rows, skip), levels, skip)
+        names = self.columns if columns is None else tuple(columns)
+        levels = {name: known for name, known in self.levels.items() if name in names}
+        return self.cut(self.source.batches(names, self.block_rows, skip), levels, skip)
 
     def head(self) -> ArrowRows:
         """The first rows, before any pass."""
@@ -85,7 +85,7 @@ class Stream:
             self.n_rows = n_rows
 
     @property
-    def listed(self) -> list[str]:
+    def category_columns(self) -> list[str]:
         """The columns of a category type."""
         types, schema = library_named("pyarrow").types, self.source.schema
         return [name for name in self.columns if types.is_dictionary(schema.field(name).type)]
@@ -93,55 +93,55 @@ class Stream:
     @cached_property
     def levels(self) -> dict[str, list[Any]]:
         """The levels of every column of a category type, over all rows, in the order they are first listed."""
-        found: dict[str, dict[Any, None]] = {name: {} for name in self.listed}
-        if found:
-            for batch in self.source.batches(list(found), self.block_rows):
-                for name in found:
-                    found[name].update(dict.fromkeys(dictionary_levels(_coded(batch.column(name)))))
-        return {name: list(levels) for name, levels in found.items()}
+        seen: dict[str, dict[Any, None]] = {name: {} for name in self.category_columns}
+        if seen:
+            for batch in self.source.batches(list(seen), self.block_rows):
+                for name in seen:
+                    seen[name].update(dict.fromkeys(dictionary_levels(_coded(batch.column(name)))))
+        return {name: list(levels) for name, levels in seen.items()}
 
     def cut(self, batches: Iterable[Any], levels: dict[str, list[Any]], start: int) -> Generator[ArrowRows]:
         """Batches as blocks of this stream; the first row is number `start`."""
         arrow = library_named("pyarrow")
-        waiting: list[Any] = []
-        held = 0
+        pending: list[Any] = []
+        n_pending = 0
 
-        def joined() -> Any:
-            whole = arrow.Table.from_batches(waiting)
-            return whole if len(waiting) == 1 else whole.combine_chunks()
+        def join_pending() -> Any:
+            whole = arrow.Table.from_batches(pending)
+            return whole if len(pending) == 1 else whole.combine_chunks()
 
         for batch in batches:
             rows = self._with_levels(batch, levels)
             while rows.num_rows:
-                fitting = self.block_rows - held
-                waiting.append(rows.slice(0, fitting))
-                held += waiting[-1].num_rows
-                rows = rows.slice(fitting)
-                if held == self.block_rows:
-                    yield ArrowRows(start, joined())
-                    start, held, waiting = start + held, 0, []
-        if held:
-            yield ArrowRows(start, joined())
+                part = self.block_rows - n_pending
+                pending.append(rows.slice(0, part))
+                n_pending += pending[-1].num_rows
+                rows = rows.slice(part)
+                if n_pending == self.block_rows:
+                    yield ArrowRows(start, join_pending())
+                    start, n_pending, pending = start + n_pending, 0, []
+        if n_pending:
+            yield ArrowRows(start, join_pending())
 
     def _with_levels(self, batch: Any, levels: dict[str, list[Any]]) -> Any:
         arrow = library_named("pyarrow")
         for name, known in levels.items():
             kind = self.source.schema.field(name).type
             coded = clean_dictionary(_coded(batch.column(name)))
-            place = {level: number for number, level in enumerate(known)}
-            own = coded.dictionary.to_pylist()
-            unknown = next((level for level in own if level not in place), ...)
+            code_of = {level: number for number, level in enumerate(known)}
+            local = coded.dictionary.to_pylist()
+            unknown = next((level for level in local if level not in code_of), ...)
             if unknown is not ...:
                 raise InputError.about("X", f"shows a level of {name!r} that it did not have before: it must give the same rows every time",
                                        unknown)  # fmt: skip
-            codes = np.array([place[level] for level in own] + [-1], dtype=np.int64)
-            at = coded.indices.cast(arrow.int64()).fill_null(len(own)).to_numpy(zero_copy_only=False)
-            column = dictionary_array(codes[at], known, kind)
+            codes = np.array([code_of[level] for level in local] + [-1], dtype=np.int64)
+            index = coded.indices.cast(arrow.int64()).fill_null(len(local)).to_numpy(zero_copy_only=False)
+            column = dictionary_array(codes[index], known, kind)
             batch = batch.set_column(batch.schema.get_field_index(name), name, column)
         return batch
 
     def _ahead(self, blocks: Generator[ArrowRows]) -> Generator[ArrowRows]:
-        """The same blocks, each decoded while those before it are worked on."""
+        """The same blocks, decoded in a thread of their own while those before are worked on."""
         with closing(blocks), Workers(1) as workers, workers:
             tasks: list[Task[ArrowRows | None]] = [workers.submit(next, blocks, None) for _ in range(AHEAD)]
             while (block := tasks.pop(0).result()) is not None:

@@ -31,7 +31,7 @@ from icefield.rows.checkpoint import Checkpoint
 from icefield.rows.grouping import Grouping
 from icefield.rows.passes import run_pass
 from icefield.rows.quantile_refinement import exact_summaries
-from icefield.rows.rank_sketch import Sketched
+from icefield.rows.rank_sketch import RankSummary
 from icefield.rows.stream import Stream
 from icefield.rows.stream_statistics import StreamStatistics, SurveyedColumns, is_exact
 from icefield.rows.survey import Survey
@@ -75,7 +75,7 @@ class StreamRows(Rows):
         self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint, stream, model, named)
         self.label = stream.source.label
         self._lock = threading.RLock()
-        self._surveyed: Survey | None = None
+        self._survey_result: Survey | None = None
 
     def __reduce__(self) -> Any:
         """To another process goes where the rows come from; they are read again there."""
@@ -93,7 +93,7 @@ class StreamRows(Rows):
 
     @property
     def can_count_at_once(self) -> bool:
-        return self._surveyed is None and self._weights is None and self._by is None
+        return self._survey_result is None and self._weights is None and self._by is None
 
     def grouped(self, by: Any) -> NoReturn:
         raise InputError.about("by", "in a single call needs the rows in memory, and these are streamed", by,
@@ -128,17 +128,17 @@ class StreamRows(Rows):
 
     @property
     def said(self) -> str:
-        every, drawn = self._stream.n_rows, self.sample.n_rows
-        if every is None or every == drawn:
+        every, sampled = self._stream.n_rows, self.sample.n_rows
+        if every is None or every == sampled:
             return f"rows streamed from {self.label}"
         return (
             f"curves over all {counted(every)} rows streamed from {self.label}, what needs rows together over "
-            f"a seeded sample of {counted(drawn)}"
+            f"a seeded sample of {counted(sampled)}"
         )
 
     @cached_property
     def sample(self) -> Block:
-        table = self._drawn
+        table = self._sample_table
         groups, weights, y = self.groups, self._sample_statistics.weights, self._beside.y
         codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
         observed = None if y is None else validate.observed(y, table)
@@ -146,7 +146,7 @@ class StreamRows(Rows):
 
     @property
     def groups(self) -> Groups | None:
-        return None if self._grouping is None else self._grouping.groups(self._drawn)
+        return None if self._grouping is None else self._grouping.groups(self._sample_table)
 
     @property
     def n_groups(self) -> int:
@@ -165,20 +165,20 @@ class StreamRows(Rows):
         return totals
 
     @cached_property
-    def _drawn(self) -> Table:
+    def _sample_table(self) -> Table:
         """The rows of the sample."""
-        drawn = self._survey.drawn()
-        if drawn is None:
+        rows = self._survey.sample_rows()
+        if rows is None:
             raise InputError.about("X", "has no rows", self.label)
-        return self._stream.source.table(drawn)
+        return self._stream.source.table(rows)
 
     @cached_property
     def _sample_statistics(self) -> MemoryStatistics:
         weights = None
         if self._weights is not None:
             check_some_weight(self._survey.largest_weight)
-            weights = validate.weights(self._weights, self._drawn)
-        return MemoryStatistics(self._drawn, weights, self._resources.seed)
+            weights = validate.weights(self._weights, self._sample_table)
+        return MemoryStatistics(self._sample_table, weights, self._resources.seed)
 
     @cached_property
     def _columns(self) -> SurveyedColumns:
@@ -210,9 +210,9 @@ class StreamRows(Rows):
 
     @property
     def _survey(self) -> Survey:
-        """What the first pass found; made when it is first asked for."""
+        """The result of the first pass, which is made when this is first read."""
         with self._lock:
-            return self._first_pass([]) if self._surveyed is None else self._surveyed
+            return self._first_pass([]) if self._survey_result is None else self._survey_result
 
     def _first_pass(self, also: Sequence[Accumulator]) -> Survey:
         schema = self._stream.source.schema
@@ -224,7 +224,7 @@ class StreamRows(Rows):
             rows, self._weights, self._resources.seed, self._resources.memory, **self._sketching,
         )  # fmt: skip
         self._pass([survey, *also], BlockReader(self._weights))
-        self._surveyed = survey
+        self._survey_result = survey
         return survey
 
     def summarise(self, requests: Iterable[GridRequest], threads: int) -> PendingStatistics:
@@ -233,7 +233,7 @@ class StreamRows(Rows):
     def survey_with(self, also: Sequence[Accumulator]) -> bool:
         """Make the first pass, if it was not made yet, and take accumulators along; whether these have seen every row."""
         with self._lock:
-            if self._surveyed is not None:
+            if self._survey_result is not None:
                 return False
             try:
                 self._first_pass(also)
@@ -244,26 +244,26 @@ class StreamRows(Rows):
 
     def refine(self, requests: Sequence[GridRequest]) -> None:
         """Find the exact quantiles that grids ask for, of all features together."""
-        wanted: dict[Any, tuple[Feature, int, Grid, Sketched]] = {}
+        requested: dict[Any, tuple[Feature, int, Grid, RankSummary]] = {}
         for request in requests:
             if not any(map(is_exact, _grids_in(request.grid))):
                 continue
             features = request.features
-            for feature, own in zip(features, specifications(request.grid, [f.label for f in features])):
-                if self.statistics.lacks_exact(feature, len(features), own):
+            for feature, grid in zip(features, specifications(request.grid, [f.label for f in features])):
+                if self.statistics.lacks_exact(feature, len(features), grid):
                     sketch = self._columns.sketched(feature.columns[0])
                     if sketch is not None:
-                        wanted[feature.label] = (feature, len(features), own, sketch)
-        if not wanted:
+                        requested[feature.label] = (feature, len(features), grid, sketch)
+        if not requested:
             return
-        probabilities = [(sketch, own.probabilities(n)) for _, n, own, sketch in wanted.values()]
+        probabilities = [(sketch, grid.probabilities(n)) for _, n, grid, sketch in requested.values()]
         beside = [] if self._weights is None else [self._weights]
-        found = exact_summaries(
-            probabilities, beside, self.n_rows, self._resources.memory, lambda one: self.fold([one])
+        summaries = exact_summaries(
+            probabilities, beside, self.n_rows, self._resources.memory, lambda item: self.fold([item])
         )
-        for (feature, n_features, own, _), (values, weights) in zip(wanted.values(), found):
+        for (feature, n_features, grid, _), (values, weights) in zip(requested.values(), summaries):
             exact = self._columns.exact(feature.columns[0], values, weights)
-            self.statistics.keep_exact(feature, n_features, own, exact)
+            self.statistics.keep_exact(feature, n_features, grid, exact)
 
 
 class _FirstPass(PendingStatistics):
@@ -278,8 +278,8 @@ class _FirstPass(PendingStatistics):
         return self._rows.statistics, is_counted
 
 
-def _grids_in(asked: Any) -> Iterable[Any]:
+def _grids_in(grid: Any) -> Iterable[Any]:
     """The grids that were passed as ``grid=``, one or several."""
-    if isinstance(asked, dict):
-        return asked.values()
-    return asked if isinstance(asked, (list, tuple)) else [asked]
+    if isinstance(grid, dict):
+        return grid.values()
+    return grid if isinstance(grid, (list, tuple)) else [grid]

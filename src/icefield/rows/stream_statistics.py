@@ -22,7 +22,7 @@ from icefield.data.frame import Table
 from icefield.data.grid import NO_STEPS, Grid, Steps, grid_values, specifications
 from icefield.errors import InputTypeError
 from icefield.rows.column_sketch import of_values
-from icefield.rows.rank_sketch import Sketched
+from icefield.rows.rank_sketch import RankSummary
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ class SurveyedColumns:
         """A feature's values over all rows, or values that stand for them."""
         if feature not in self._known:
             if self._survey.is_complete:
-                found = self._sample.values(feature)
+                values = self._sample.values(feature)
             elif feature.is_group:
-                found = self._of_group(feature)
+                values = self._of_group(feature)
             else:
-                found = self._of_sketch(feature.columns[0])
-            self._known[feature] = found
+                values = self._of_sketch(feature.columns[0])
+            self._known[feature] = values
         return self._known[feature]
 
     def of_column(self, name: str) -> tuple[Table, ColumnValues]:
@@ -62,11 +62,11 @@ class SurveyedColumns:
             return self._sample.table, self._sample.values(Feature(name, (name,), ""))
         return self._table(name), self._of_sketch(name)
 
-    def sketched(self, name: str) -> Sketched | None:
+    def sketched(self, name: str) -> RankSummary | None:
         """A column's quantile sketch; None where every value was counted, or values have no order."""
         sketch = self._survey.sketches[name]
         values, weights, distinct = sketch.values
-        return None if distinct else Sketched(name, np.asarray(values), weights, sketch.rank_error)
+        return None if distinct else RankSummary(name, np.asarray(values), weights, sketch.rank_error)
 
     def exact(self, name: str, values: NDArray[Any], weights: Float) -> ColumnValues:
         """Values whose ranks are exact where they matter."""
@@ -92,7 +92,7 @@ class SurveyedColumns:
         array = of_values(values, sketch.kind, sketch.missing > 0)
         known = self._stream.levels.get(name)
         if known is not None:
-            array = _listed(array, known, sketch.kind)
+            array = _as_dictionary(array, known, sketch.kind)
         return self._stream.source.table(library_named("pyarrow").table({name: array}))
 
     def _with_missing(self, name: str, weights: Float) -> Float:
@@ -133,8 +133,8 @@ class StreamStatistics:
 
     def values(self, feature: Feature) -> ColumnValues:
         """Values that stand for all rows; ranks of distinct ones are not off."""
-        found = self._columns.of(feature)
-        return replace(found, rank_error=0.0) if found.distinct and found.rank_error else found
+        values = self._columns.of(feature)
+        return replace(values, rank_error=0.0) if values.distinct and values.rank_error else values
 
     def grids(
         self,
@@ -145,41 +145,41 @@ class StreamStatistics:
     ) -> tuple[tuple[NDArray[Any], ...], str]:
         """The grid of every feature for what was passed as ``grid=``, and notes about them."""
         values, notes = [], []
-        for feature, wanted in zip(features, specifications(asked, [f.label for f in features])):
-            own = None if thresholds is None else lambda feature=feature: thresholds(feature)
-            known = self._exact.get((feature.label, len(features), wanted)) if is_exact(wanted) else None
-            if known is None:
-                known = self._columns.of(feature)
+        for feature, grid in zip(features, specifications(asked, [f.label for f in features])):
+            splits = None if thresholds is None else lambda feature=feature: thresholds(feature)
+            whole = self._exact.get((feature.label, len(features), grid)) if is_exact(grid) else None
+            if whole is None:
+                whole = self._columns.of(feature)
             moving = None if feature.is_group else steps.get(feature.columns[0])
-            points, note = grid_values(wanted, known.column, len(features), known.weights, own, steps=moving)
+            points, note = grid_values(grid, whole.column, len(features), whole.weights, splits, steps=moving)
             check_levels(feature, self.column(feature), points)
             values.append(points)
             if note:
                 notes.append(f"{feature.label}: {note}")
-            if is_sketched(wanted, known):
+            if is_sketched(grid, whole):
                 notes.append(
-                    f"{feature.label}: grid from a sketch of all rows, ranks off by at most {known.rank_error:.2%}"
+                    f"{feature.label}: grid from a sketch of all rows, ranks off by at most {whole.rank_error:.2%}"
                 )
         return tuple(values), "; ".join(notes)
 
-    def lacks_exact(self, feature: Feature, n_features: int, wanted: Any) -> bool:
+    def lacks_exact(self, feature: Feature, n_features: int, grid: Any) -> bool:
         """Whether quantiles are to be exact that are known from a sketch only."""
-        if not is_exact(wanted) or (feature.label, n_features, wanted) in self._exact:
+        if not is_exact(grid) or (feature.label, n_features, grid) in self._exact:
             return False
-        return not self._columns.of(feature).distinct and len(wanted.probabilities(n_features)) > 0
+        return not self._columns.of(feature).distinct and len(grid.probabilities(n_features)) > 0
 
-    def keep_exact(self, feature: Feature, n_features: int, wanted: Grid, values: ColumnValues) -> None:
+    def keep_exact(self, feature: Feature, n_features: int, grid: Grid, values: ColumnValues) -> None:
         """Remember values with the exact quantiles that a grid needs."""
-        self._exact[feature.label, n_features, wanted] = values
+        self._exact[feature.label, n_features, grid] = values
 
     def needs_pass(self, features: Sequence[Feature], asked: Any, groups: Groups | None) -> bool:
         """Whether the rows near each grid point must be counted in a pass."""
         if len(features) > 1 or groups is not None:
             return True
-        (wanted,) = specifications(asked, [features[0].label])
-        known = self._columns.of(features[0])
+        (grid,) = specifications(asked, [features[0].label])
+        values = self._columns.of(features[0])
         # A sketched grid has the sketch's error anyway; values the caller gave are to be exact.
-        return not known.distinct and not is_sketched(wanted, known)
+        return not values.distinct and not is_sketched(grid, values)
 
     def point_weights(
         self, features: Sequence[Feature], grid: Sequence[NDArray[Any]], groups: Groups | None
@@ -187,43 +187,43 @@ class StreamStatistics:
         """Weight of the rows nearest to each grid point, without a pass: over all rows, then by group."""
         if len(features) > 1 or groups is not None:  # rows chosen by who asked: as the sample has them
             return self._sample.point_weights(features, grid, groups)
-        known = self._columns.of(features[0])
-        nearest, has = nearest_points(grid[0], known.column)
-        placed = np.bincount(nearest[has], known.weights[has], minlength=len(grid[0]))
-        return [placed.astype(np.float64)]
+        values = self._columns.of(features[0])
+        nearest, has = nearest_points(grid[0], values.column)
+        totals = np.bincount(nearest[has], values.weights[has], minlength=len(grid[0]))
+        return [totals.astype(np.float64)]
 
     def distribution(self, features: Sequence[Feature]) -> Distribution:
         """What pictures need of the data: single features over all rows, pairs and rugs from the sample."""
-        drawn = self._sample.distribution(features)
-        found = []
-        for feature, own in zip(features, drawn.marginals):
-            known = self._columns.of(feature)
+        sampled = self._sample.distribution(features)
+        marginals = []
+        for feature, marginal in zip(features, sampled.marginals):
+            values = self._columns.of(feature)
             rng = np.random.default_rng(self._seed)
-            whole = marginal_of(feature.label, known.column, known.weights, rng)
-            found.append(replace(whole, rug=own.rug))
-        return Distribution(tuple(found), drawn.joint)
+            whole = marginal_of(feature.label, values.column, values.weights, rng)
+            marginals.append(replace(whole, rug=marginal.rug))
+        return Distribution(tuple(marginals), sampled.joint)
 
 
-def is_exact(wanted: Any) -> bool:
+def is_exact(grid: Any) -> bool:
     """Whether a grid asks for exact quantiles."""
-    return isinstance(wanted, Grid) and wanted.exact
+    return isinstance(grid, Grid) and grid.exact
 
 
-def is_sketched(wanted: Any, known: ColumnValues) -> bool:
+def is_sketched(grid: Any, values: ColumnValues) -> bool:
     """Whether a grid's points depend on ranks that are only known up to an error."""
-    if known.distinct or isinstance(wanted, bool) or (is_exact(wanted) and wanted.kind != "distinct"):
+    if values.distinct or isinstance(grid, bool) or (is_exact(grid) and grid.kind != "distinct"):
         return False
-    if isinstance(wanted, Grid):
-        return wanted.kind != "thresholds"
-    return wanted is None or isinstance(wanted, (int, np.integer))
+    if isinstance(grid, Grid):
+        return grid.kind != "thresholds"
+    return grid is None or isinstance(grid, (int, np.integer))
 
 
 def _is_one(column: Column) -> NDArray[np.bool_]:
     return np.asarray((column.values == 1) & ~column.missing)
 
 
-def _listed(array: Any, levels: list[Any], kind: Any) -> Any:
+def _as_dictionary(array: Any, levels: list[Any], kind: Any) -> Any:
     """Levels as a column of the category type that lists all of them."""
-    place = {level: number for number, level in enumerate(levels)}
-    codes = np.array([-1 if v is None else place[v] for v in array.to_pylist()], dtype=np.int64)
+    code_of = {level: number for number, level in enumerate(levels)}
+    codes = np.array([-1 if v is None else code_of[v] for v in array.to_pylist()], dtype=np.int64)
     return dictionary_array(codes, levels, kind)

@@ -27,7 +27,7 @@ CELL_BYTES = 24
 
 
 class Survey(Accumulator):
-    """What one pass learns of all rows.
+    """The accumulator of the first pass: a sketch of each column, the number of rows, and a seeded sample.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Survey(Accumulator):
         self.largest_weight, self._smallest_weight, self._is_whole = 0.0, np.inf, True
         self._keys = np.zeros(0, np.uint64)
         self._places = np.zeros(0, np.int64)
-        self._kept: Any = None
+        self._sample: Any = None
         self._limit = np.uint64(2**64 - 1)
 
     @property
@@ -73,9 +73,9 @@ class Survey(Accumulator):
         weights = block.weights
         if weights is not None:
             self.largest_weight = max(self.largest_weight, float(weights.max(initial=0.0)))
-            some = weights[weights > 0]
-            self._smallest_weight = min(self._smallest_weight, float(some.min(initial=np.inf)))
-            self._is_whole = self._is_whole and bool((some == np.round(some)).all())
+            positive = weights[weights > 0]
+            self._smallest_weight = min(self._smallest_weight, float(positive.min(initial=np.inf)))
+            self._is_whole = self._is_whole and bool((positive == np.round(positive)).all())
 
         def sketch(name: str) -> None:
             self.sketches[name].add(block.arrow.column(name), weights)
@@ -97,13 +97,13 @@ class Survey(Accumulator):
 
     def _draw(self, block: Block) -> None:
         keys = _random_numbers(block.start, block.n_rows, self.seed)
-        low = np.flatnonzero(keys <= self._limit)
-        if len(low):
-            self._keep(block.arrow.take(low), keys[low], block.start + low)
+        chosen = np.flatnonzero(keys <= self._limit)
+        if len(chosen):
+            self._keep(block.arrow.take(chosen), keys[chosen], block.start + chosen)
 
-    def _keep(self, drawn: Any, keys: NDArray[np.uint64], places: NDArray[np.int64]) -> None:
-        tables = [drawn] if self._kept is None else [self._kept, drawn]
-        self._kept = library_named("pyarrow").concat_tables(tables)
+    def _keep(self, rows: Any, keys: NDArray[np.uint64], places: NDArray[np.int64]) -> None:
+        tables = [rows] if self._sample is None else [self._sample, rows]
+        self._sample = library_named("pyarrow").concat_tables(tables)
         self._keys, self._places = np.append(self._keys, keys), np.append(self._places, places)
         if len(self._keys) > 2 * self.rows:
             self._shrink()
@@ -112,7 +112,7 @@ class Survey(Accumulator):
         if len(self._keys) > self.rows:
             smallest = np.sort(np.argpartition(self._keys, self.rows - 1)[: self.rows])
             self._keys, self._places = self._keys[smallest], self._places[smallest]
-            self._kept = self._kept.take(smallest).combine_chunks()
+            self._sample = self._sample.take(smallest).combine_chunks()
             self._limit = self._keys.max()
 
     @property
@@ -125,29 +125,29 @@ class Survey(Accumulator):
         """Whether the sample holds every row."""
         return self.n_rows <= self.rows
 
-    def drawn(self) -> Any:
+    def sample_rows(self) -> Any:
         """The rows of the sample in the order they came, as an Arrow table; None where there are no rows."""
         self._shrink()
-        return None if self._kept is None else self._kept.combine_chunks()
+        return None if self._sample is None else self._sample.combine_chunks()
 
     # --- being interrupted -----------------------------------------------------------------------
 
     def state(self) -> State:
         numbers = [self.n_rows, self.largest_weight, self._smallest_weight, float(self._is_whole)]
-        found: State = {"numbers": np.array(numbers), "limit": np.array([self._limit])}
-        found |= {"keys": self._keys, "places": self._places}
-        if self._kept is not None:
-            found["kept"] = ipc_bytes(self._kept)
+        state: State = {"numbers": np.array(numbers), "limit": np.array([self._limit])}
+        state |= {"keys": self._keys, "places": self._places}
+        if self._sample is not None:
+            state["kept"] = ipc_bytes(self._sample)
         for number, column in enumerate(self.sketches.values()):
-            found |= {f"column {number} {key}": value for key, value in column.state().items()}
-        return found
+            state |= {f"column {number} {key}": value for key, value in column.state().items()}
+        return state
 
     def restore(self, state: State) -> None:
         rows, self.largest_weight, self._smallest_weight, whole = (float(v) for v in state["numbers"])
         self._is_whole = bool(whole)
         self.n_rows, self._limit = int(rows), state["limit"][0]
         self._keys, self._places = state["keys"], state["places"]
-        self._kept = from_ipc_bytes(state["kept"]) if "kept" in state else None
+        self._sample = from_ipc_bytes(state["kept"]) if "kept" in state else None
         for number, column in enumerate(self.sketches.values()):
             column.restore(part_of(state, f"column {number} "))
 
@@ -159,7 +159,7 @@ class Survey(Accumulator):
             column.condense()
 
     def merge(self, state: State) -> None:
-        """Take in what another survey learned of rows that come after these."""
+        """Add the state of another survey, of rows that come after these."""
         rows, largest, smallest, whole = (float(v) for v in state["numbers"])
         self.n_rows, self.largest_weight = self.n_rows + int(rows), max(self.largest_weight, largest)
         self._smallest_weight = min(self._smallest_weight, smallest)

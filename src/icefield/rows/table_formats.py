@@ -18,7 +18,7 @@ from icefield.errors import InputError, MissingDependencyError
 from icefield.rows import stores
 from icefield.rows.files import of_dataset
 from icefield.rows.secrets import Secrets
-from icefield.rows.source import Source, as_wanted, without_first
+from icefield.rows.source import Source, cast_batch, without_first
 from icefield.rows.stores import Store, in_time, is_url, object_store_options, open_store, reaching
 
 VERSION = re.compile(r"^(?P<folder>.+)@v(?P<version>\d+)$")
@@ -34,8 +34,8 @@ def table_at(text: str, options: Mapping[str, Any] | None) -> Source | None:
         return _static_iceberg(text, options)
     if stores.WILD.search(text) or os.path.isfile(text) or re.search(r"\.(parquet|pq|csv|tsv|arrow|feather|ipc)(\?.*)?$", text, re.IGNORECASE):  # fmt: skip
         return None
-    asked = VERSION.match(text)
-    folder = asked["folder"] if asked else text
+    match = VERSION.match(text)
+    folder = match["folder"] if match else text
     store, (path,) = open_store([folder], options)
     if not store.is_remote:
         is_delta = os.path.isdir(os.path.join(path, LOG))
@@ -44,7 +44,7 @@ def table_at(text: str, options: Mapping[str, Any] | None) -> Source | None:
         is_delta, latest = store.has_folder(f"{path.rstrip('/')}/{LOG}"), None
     if is_delta:
         where = folder if store.is_remote else path
-        return delta_at(where, int(asked["version"]) if asked else None, options)
+        return delta_at(where, int(match["version"]) if match else None, options)
     return None if latest is None else _static_iceberg(latest, options)
 
 
@@ -54,18 +54,18 @@ def table_at(text: str, options: Mapping[str, Any] | None) -> Source | None:
 def delta_at(where: str, version: int | None, options: Mapping[str, Any] | None) -> Source:
     """A state of a Delta table by its path or URL; None for the last there is."""
     secrets = Secrets(options)
-    shown = secrets.masked(where)
+    label = secrets.masked(where)
     try:
         import deltalake
     except ImportError:
         raise MissingDependencyError(
-            f"{shown} is a Delta table, and its files alone are not its rows. Hint: pip install 'icefield[delta]'."
+            f"{label} is a Delta table, and its files alone are not its rows. Hint: pip install 'icefield[delta]'."
         ) from None
     settings = object_store_options(where, options) if is_url(where) else None
-    opened = partial(deltalake.DeltaTable, where, version=version, storage_options=settings)
-    with reaching(shown, secrets):
-        table = in_time(stores.ANSWER_SECONDS, shown, opened)
-    return of_delta(table, shown, secrets)
+    open_table = partial(deltalake.DeltaTable, where, version=version, storage_options=settings)
+    with reaching(label, secrets):
+        table = in_time(stores.ANSWER_SECONDS, label, open_table)
+    return of_delta(table, label, secrets)
 
 
 def of_delta(table: Any, shown: str | None = None, secrets: Secrets | None = None) -> Source:
@@ -75,14 +75,14 @@ def of_delta(table: Any, shown: str | None = None, secrets: Secrets | None = Non
     version = int(table.version())
     label = f"the Delta table {where}, version {version}"
     try:
-        found = table.to_pyarrow_dataset()
+        dataset = table.to_pyarrow_dataset()
     except Exception as error:  # features of the format that it cannot read
         raise InputError.about("X", f"is a Delta table that deltalake cannot read as files: {secrets.masked(str(error))[:300]}", where,
                                "rewrite the table without deletion vectors and column mapping, or read it by its own engine and pass the frame") from None  # fmt: skip
     scheme = where.split("://")[0] if is_url(where) and not where.startswith("file://") else ""
-    store = Store(found.filesystem, scheme, secrets, stores.BATCH_SECONDS if scheme else None)
+    store = Store(dataset.filesystem, scheme, secrets, stores.BATCH_SECONDS if scheme else None)
     identity = {"delta": str(table.metadata().id), "version": version}
-    return of_dataset(found, label, identity, store)
+    return of_dataset(dataset, label, identity, store)
 
 
 # --- Iceberg -------------------------------------------------------------------------------------
@@ -119,15 +119,15 @@ class IcebergSource(Source):
         return {"iceberg": self._uuid, "snapshot": self._snapshot, "rows": str(self._scan.row_filter)}
 
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
-        wanted = library_named("pyarrow").schema([self.schema.field(name) for name in columns])
+        schema = library_named("pyarrow").schema([self.schema.field(name) for name in columns])
 
-        def chosen() -> Iterator[Any]:
+        def selected() -> Iterator[Any]:
             for batch in self._reader(columns):
-                yield as_wanted(batch.select(list(columns)), wanted)
+                yield cast_batch(batch.select(list(columns)), schema)
 
         store = Store(None, "iceberg", patience=stores.BATCH_SECONDS)
         with reaching(self._where, self._secrets):
-            yield from without_first(store.within(self._where, chosen()), skip)
+            yield from without_first(store.within(self._where, selected()), skip)
 
     def _reader(self, columns: Sequence[str] | None) -> Any:
         scan = self._scan if columns is None else self._scan.update(selected_fields=tuple(columns))
@@ -150,31 +150,31 @@ def _latest_metadata(folder: str) -> str | None:
     numbers = {
         name: re.match(r"v?(\d+)", name) for name in os.listdir(within) if name.endswith(".metadata.json")
     }
-    found = {name: int(number[1]) for name, number in numbers.items() if number is not None}
-    return os.path.join(within, max(found, key=lambda name: found[name])) if found else None
+    number_of = {name: int(number[1]) for name, number in numbers.items() if number is not None}
+    return os.path.join(within, max(number_of, key=lambda name: number_of[name])) if number_of else None
 
 
 def _static_iceberg(where: str, options: Mapping[str, Any] | None) -> IcebergSource:
     secrets = Secrets(options)
-    shown = secrets.masked(where)
+    label = secrets.masked(where)
     try:
         from pyiceberg.table import StaticTable
     except ImportError:
         raise MissingDependencyError(
-            f"{shown} describes an Iceberg table, and its files alone are not its rows. Hint: pip install 'icefield[iceberg]'."
+            f"{label} describes an Iceberg table, and its files alone are not its rows. Hint: pip install 'icefield[iceberg]'."
         ) from None
     stores.check_options(options)
-    with reaching(shown, secrets):
-        named = _iceberg_options(options)
-        table = in_time(stores.ANSWER_SECONDS, shown, StaticTable.from_metadata, where, named)
-    return IcebergSource(table.scan(), re.sub(r"/metadata/[^/]+$", "", shown), secrets)
+    with reaching(label, secrets):
+        settings = _iceberg_options(options)
+        table = in_time(stores.ANSWER_SECONDS, label, StaticTable.from_metadata, where, settings)
+    return IcebergSource(table.scan(), re.sub(r"/metadata/[^/]+$", "", label), secrets)
 
 
 def _iceberg_options(options: Mapping[str, Any] | None) -> dict[str, str]:
     """Options as pyiceberg spells them; those it knows by its own names pass as they are."""
-    found = stores.canonical_options("s3", options or {})
-    if found is None:
+    canonical = stores.canonical_options("s3", options or {})
+    if canonical is None:
         return {name: str(value) for name, value in (options or {}).items()}
     names = {"access_key": "s3.access-key-id", "secret_key": "s3.secret-access-key", "session_token": "s3.session-token",
              "region": "s3.region", "endpoint": "s3.endpoint"}  # fmt: skip
-    return {names[name]: str(value) for name, value in found.items() if name in names}
+    return {names[name]: str(value) for name, value in canonical.items() if name in names}

@@ -19,18 +19,18 @@ TAILS = 0.001  # of the first values, at either end, lie outside
 KNOWN_CELLS = 16_384  # for columns of few values
 
 
-_kept = threading.local()
+_scratch_arrays = threading.local()
 
 
 def _scratch(size: int, kind: np.dtype[Any]) -> NDArray[Any]:
-    """A thread's own array: fresh memory for every block would cost more than the counting."""
-    known = _kept.__dict__.setdefault("arrays", {})
-    if kind not in known or len(known[kind]) < size:
-        known[kind] = np.empty(size, kind)
-    return np.asarray(known[kind][:size])
+    """An array of a size and type that the thread reuses: fresh memory for every block would cost more than counting."""
+    arrays = _scratch_arrays.__dict__.setdefault("arrays", {})
+    if kind not in arrays or len(arrays[kind]) < size:
+        arrays[kind] = np.empty(size, kind)
+    return np.asarray(arrays[kind][:size])
 
 
-class _Places:
+class _EqualCells:
     """Numbers from `low` up to `high` in cells of equal width, in the order of the numbers.
 
     Cells are numbered from 1; whatever lies outside, or is missing, has the place 0 or that after the last. With
@@ -54,16 +54,16 @@ class _Places:
     def __call__(self, values: NDArray[Any]) -> NDArray[np.intp]:
         """The place of each value, in an array that is good until the thread's next call."""
         scaled = _scratch(len(values), self._low.dtype)
-        place = _scratch(len(values), np.dtype(np.intp))
+        cells = _scratch(len(values), np.dtype(np.intp))
         with np.errstate(all="ignore"):
             # A type of its own for whole numbers: their differences would not fit theirs.
-            given = _ordered_bits(values) if self.by_bits else values
-            np.subtract(given, self._low, out=scaled, dtype=self._low.dtype)
+            numbers = _ordered_bits(values) if self.by_bits else values
+            np.subtract(numbers, self._low, out=scaled, dtype=self._low.dtype)
             np.multiply(scaled, self._scale, out=scaled)
             np.add(scaled, 1, out=scaled)
             np.fmin(np.fmax(scaled, 0, out=scaled), self.n_cells + 1, out=scaled)  # what is missing goes to 0
-            place[:] = scaled
-        return place
+            cells[:] = scaled
+        return cells
 
 
 def _ordered_bits(values: NDArray[Any]) -> NDArray[Any]:
@@ -89,45 +89,45 @@ class ValueCells:
     def __init__(self, ordered: NDArray[Any], n_cells: int, points: int) -> None:
         tail = int(TAILS * len(ordered))
         self._n_cells, self._points = n_cells, points
-        self._places = self._best_places(ordered[tail : len(ordered) - tail])
+        self._cell_of = self._best_cells(ordered[tail : len(ordered) - tail])
         self.weights = np.zeros(n_cells)
         self.values = np.zeros(n_cells, ordered.dtype)
         self._unseen = np.arange(1, n_cells + 1)  # places of cells that no value was counted in
 
-    def _best_places(self, ordered: NDArray[Any]) -> _Places:
-        """The places that spread these values better: by their size, or by their bits."""
-        plain = _Places(ordered[0], ordered[-1], self._n_cells)
+    def _best_cells(self, ordered: NDArray[Any]) -> _EqualCells:
+        """The cells that spread these sorted values better: of equal width in their size, or in their bits."""
+        plain = _EqualCells(ordered[0], ordered[-1], self._n_cells)
         if ordered.dtype.kind != "f" or ordered.dtype.itemsize < 4:
             return plain
-        by_bits = _Places(ordered[0], ordered[-1], self._n_cells, by_bits=True)
+        by_bits = _EqualCells(ordered[0], ordered[-1], self._n_cells, by_bits=True)
         fullest = [np.bincount(p(ordered)).max() if p.usable else np.inf for p in (plain, by_bits)]
         return plain if fullest[0] <= fullest[1] else by_bits
 
     def add(self, values: NDArray[Any], weights: Float | None) -> NDArray[np.bool_] | None:
         """Count values; those that were not counted are marked (None: there are none)."""
-        if not self._places.usable:
+        if not self._cell_of.usable:
             return np.ones(len(values), bool)
-        place = self._places(values)
+        cells = self._cell_of(values)
         size = self._n_cells + 2
-        counts = np.bincount(place, minlength=size)
-        added = counts if weights is None else np.bincount(place, weights, minlength=size)
-        left = np.zeros(size, bool)
-        left[[0, -1]] = True
+        counts = np.bincount(cells, minlength=size)
+        masses = counts if weights is None else np.bincount(cells, weights, minlength=size)
+        skipped = np.zeros(size, bool)
+        skipped[[0, -1]] = True
         most = max(8, len(values) // self._points)
         if counts[1:-1].max() > most:
-            left |= counts > most
+            skipped |= counts > most
         if weights is not None:
-            left |= added > max(float(weights.sum()), 1e-300) / self._points
-        new = self._unseen[(counts[self._unseen] > 0) & ~left[self._unseen]]
+            skipped |= masses > max(float(weights.sum()), 1e-300) / self._points
+        new = self._unseen[(counts[self._unseen] > 0) & ~skipped[self._unseen]]
         if len(new):
             is_new = np.zeros(size, bool)
             is_new[new] = True
-            shown = is_new[place]
-            self.values[place[shown] - 1] = values[shown]
+            first_seen = is_new[cells]
+            self.values[cells[first_seen] - 1] = values[first_seen]
             self._unseen = self._unseen[~is_new[self._unseen]]
-        counted = np.where(left[1:-1], 0, added[1:-1]) if left[1:-1].any() else added[1:-1]
+        counted = np.where(skipped[1:-1], 0, masses[1:-1]) if skipped[1:-1].any() else masses[1:-1]
         self.weights += counted
-        return None if not counts[left].any() else left[place]
+        return None if not counts[skipped].any() else skipped[cells]
 
     @property
     def error(self) -> float:
@@ -136,29 +136,29 @@ class ValueCells:
 
     def summary(self) -> tuple[NDArray[Any], Float]:
         """One value of each cell that holds some, sorted, and the cell's weight."""
-        some = self.weights > 0
-        return self.values[some], self.weights[some]
+        occupied = self.weights > 0
+        return self.values[occupied], self.weights[occupied]
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All that is known, as arrays."""
-        some = np.flatnonzero(self.weights)
+        occupied = np.flatnonzero(self.weights)
         return {
-            "places": np.array([self._places.low, self._places.high], self.values.dtype),
-            "sizes": np.array([self._n_cells, self._points, self._places.by_bits]),
-            "at": some,
-            "values": self.values[some],
-            "weights": self.weights[some],
+            "places": np.array([self._cell_of.low, self._cell_of.high], self.values.dtype),
+            "sizes": np.array([self._n_cells, self._points, self._cell_of.by_bits]),
+            "at": occupied,
+            "values": self.values[occupied],
+            "weights": self.weights[occupied],
         }
 
     @classmethod
-    def restored(cls, state: dict[str, NDArray[Any]]) -> ValueCells:
+    def from_state(cls, state: dict[str, NDArray[Any]]) -> ValueCells:
         """Cells as they were."""
         n_cells, points, by_bits = (int(v) for v in state["sizes"])
-        made = cls(state["places"], n_cells, points)
-        made._places = _Places(state["places"][0], state["places"][1], n_cells, by_bits=bool(by_bits))
-        made.values[state["at"]], made.weights[state["at"]] = state["values"], state["weights"]
-        made._unseen = np.flatnonzero(made.weights == 0) + 1
-        return made
+        cells = cls(state["places"], n_cells, points)
+        cells._cell_of = _EqualCells(state["places"][0], state["places"][1], n_cells, by_bits=bool(by_bits))
+        cells.values[state["at"]], cells.weights[state["at"]] = state["values"], state["weights"]
+        cells._unseen = np.flatnonzero(cells.weights == 0) + 1
+        return cells
 
 
 class KnownValues:
@@ -170,26 +170,26 @@ class KnownValues:
     """
 
     def __init__(self, values: NDArray[Any]) -> None:
-        self._places = _Places(values[0], values[-1], KNOWN_CELLS, closed=True)
-        self._at = self._places(values).copy() if self._places.usable else np.zeros(0, np.intp)
-        self._shown = np.zeros(KNOWN_CELLS + 2, values.dtype)
-        self._shown[self._at] = values if len(self._at) else 0
-        inside = (self._at > 0) & (self._at <= KNOWN_CELLS)
-        self.usable = self._places.usable and bool(inside.all()) and len(np.unique(self._at)) == len(values)
+        self._cell_of = _EqualCells(values[0], values[-1], KNOWN_CELLS, closed=True)
+        cells = self._cell_of(values).copy() if self._cell_of.usable else np.zeros(0, np.intp)
+        self._cells, self._value_of_cell = cells, np.zeros(KNOWN_CELLS + 2, values.dtype)
+        self._value_of_cell[cells] = values if len(cells) else 0
+        inside = (cells > 0) & (cells <= KNOWN_CELLS)
+        self.usable = self._cell_of.usable and bool(inside.all()) and len(np.unique(cells)) == len(values)
 
     def counts(
         self, values: NDArray[Any], weights: Float | None
     ) -> tuple[Float, NDArray[np.bool_] | None] | None:
         """The weight of each known value and which values are missing (None: none); None where another value is seen."""
-        place = self._places(values)
-        known = self._shown[place] == values
+        cells = self._cell_of(values)
+        known = self._value_of_cell[cells] == values
         missing = None
         if not known.all():
             missing = ~known
             if not np.isnan(values[missing]).all():
                 return None
-        counts = np.bincount(place, minlength=KNOWN_CELLS + 2)
+        counts = np.bincount(cells, minlength=KNOWN_CELLS + 2)
         if counts[0] + counts[-1] != (0 if missing is None else missing.sum()):
             return None  # a value outside that happens to look like what stands there
-        added = counts if weights is None else np.bincount(place, weights, minlength=KNOWN_CELLS + 2)
-        return added[self._at].astype(np.float64), missing
+        masses = counts if weights is None else np.bincount(cells, weights, minlength=KNOWN_CELLS + 2)
+        return masses[self._cells].astype(np.float64), missing

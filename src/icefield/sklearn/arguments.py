@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError, error_message
 from icefield.sklearn.internals import REFUSES_INTEGERS, UNKNOWN_COLUMN, WARNS_OF_INTEGERS, array_of_objects
 from icefield.typing import Array
 
@@ -38,7 +38,7 @@ class ZeroWeightsError(InputError, ZeroDivisionError):
 
 
 def check_estimator(estimator: Any) -> None:
-    """Only fitted regressors and classifiers with one target per class list have a partial dependence."""
+    """Raise unless an estimator is a fitted regressor, or a fitted classifier with a single list of classes."""
     check_is_fitted(estimator)
     if not (is_classifier(estimator) or is_regressor(estimator)):
         raise ValueError(
@@ -78,7 +78,7 @@ def names_of(X: Any, feature_names: Any) -> list[Any]:
 
 
 def position_of(feature: Any, feature_names: Sequence[Any]) -> Any:
-    """The position of a feature that is named; anything else is one already."""
+    """The position of a feature that is given by name; any other feature as it is."""
     if not isinstance(feature, str):
         return feature
     if feature not in feature_names:
@@ -141,7 +141,7 @@ def column_positions(X: Any, features: Any) -> tuple[list[int], list[Any]]:
     """Positions of the asked columns, and what the caller called each of them."""
     positions = _positions(X, features)
     if not positions:
-        raise ValueError(complaint("features", "must name at least one column", features))
+        raise ValueError(error_message("features", "must name at least one column", features))
     names = [features] if np.isscalar(features) else list(features)
     # A mask, or a tuple within the list, has other entries than columns: those go by position.
     masked = any(isinstance(name, (bool, np.bool_)) for name in names)
@@ -150,25 +150,25 @@ def column_positions(X: Any, features: Any) -> tuple[list[int], list[Any]]:
 
 def _positions(X: Any, features: Any) -> list[int]:
     """Columns by position (tuples of them within a list too), by a mask or, of a frame, by name."""
-    asked: list[Any] = [features] if np.isscalar(features) else list(features)
-    if asked and all(isinstance(name, str) for name in asked):
-        return _named(X, asked)
-    given = np.asarray(asked)
+    entries: list[Any] = [features] if np.isscalar(features) else list(features)
+    if entries and all(isinstance(name, str) for name in entries):
+        return _positions_of_names(X, entries)
+    array = np.asarray(entries)
     last = X.shape[1] - 1
-    if given.size and given.dtype.kind not in "iub":
+    if array.size and array.dtype.kind not in "iub":
         raise ValueError(
             f"features must be all positions, all names of columns, or a mask of them, got {features!r}."
         )
-    if given.dtype.kind == "b":
-        if given.shape != (X.shape[1],):
+    if array.dtype.kind == "b":
+        if array.shape != (X.shape[1],):
             raise ValueError(f"features as a mask must have {X.shape[1]} elements, got {features!r}.")
-        return np.flatnonzero(given).tolist()
-    if np.any((given < 0) | (given > last)):
+        return np.flatnonzero(array).tolist()
+    if np.any((array < 0) | (array > last)):
         raise ValueError(f"all features must be in [0, {last}], got {features!r}.")
-    return [int(position) for position in given.ravel()]
+    return [int(position) for position in array.ravel()]
 
 
-def _named(X: Any, names: Sequence[str]) -> list[int]:
+def _positions_of_names(X: Any, names: Sequence[str]) -> list[int]:
     if not hasattr(X, "columns"):
         raise ValueError("Specifying the columns using strings is only supported for dataframes.")
     columns = list(X.columns)
@@ -186,24 +186,24 @@ def categorical_positions(
     """Positions of the columns declared as categories, by mask, position or name."""
     if categorical_features is None:
         return frozenset()
-    given = np.asarray(categorical_features)
-    if given.size == 0:
+    array = np.asarray(categorical_features)
+    if array.size == 0:
         raise ValueError(
             "Passing an empty list (`[]`) to `categorical_features` is not supported. Use `None` "
             "instead to indicate that there are no categorical features."
         )
-    if given.dtype.kind == "b":
-        if given.size != n_features:
+    if array.dtype.kind == "b":
+        if array.size != n_features:
             raise ValueError(
                 "When `categorical_features` is a boolean array-like, the array should be of shape "
-                f"(n_features,). Got {given.size} elements while `X` contains {n_features} features."
+                f"(n_features,). Got {array.size} elements while `X` contains {n_features} features."
             )
-        return frozenset(np.flatnonzero(given).tolist())
-    if given.dtype.kind in "iOU":
-        return frozenset(position_of(name, feature_names) for name in given.tolist())
+        return frozenset(np.flatnonzero(array).tolist())
+    if array.dtype.kind in "iOU":
+        return frozenset(position_of(name, feature_names) for name in array.tolist())
     raise ValueError(
         "Expected `categorical_features` to be an array-like of boolean, integer, or string. "
-        f"Got {given.dtype} instead."
+        f"Got {array.dtype} instead."
     )
 
 

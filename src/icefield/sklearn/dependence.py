@@ -17,12 +17,12 @@ from icefield.sklearn.arguments import (
     weights_of,
 )
 from icefield.sklearn.grids import grid_values
-from icefield.sklearn.internals import checked
+from icefield.sklearn.internals import check_parameters
 from icefield.sklearn.recursion import training_dependence
 from icefield.sklearn.responses import brute_dependence
 
 
-@checked
+@check_parameters
 def partial_dependence(
     estimator: Any,
     X: Any,
@@ -83,14 +83,14 @@ def partial_dependence(
     positions, names = column_positions(X, features)
     categories = categorical_positions(categorical_features, names_of(X, feature_names), X.shape[1])
     check_integers(X, positions, names, categories)
-    given = custom_values or {}
+    custom = custom_values or {}
     values = grid_values(
         X,
         positions,
         [p in categories for p in positions],
         percentiles,
         grid_resolution,
-        {rank: given[name] for rank, name in enumerate(names) if name in given},
+        {rank: custom[name] for rank, name in enumerate(names) if name in custom},
     )
 
     # 3. The answer.

@@ -150,10 +150,10 @@ def _class_position(estimator: Any, target: Any) -> int:
         return 0
     if target is None:
         raise ValueError(f"target must be specified for multi-class: one of {list(classes)!r}.")
-    found = np.flatnonzero(np.asarray(classes) == target)
-    if len(found) == 0:
+    matches = np.flatnonzero(np.asarray(classes) == target)
+    if len(matches) == 0:
         raise ValueError(f"target not in est.classes_, got {target}.")
-    return int(found[0])
+    return int(matches[0])
 
 
 def _task_position(result: Any, target: Any) -> int:
@@ -190,33 +190,33 @@ def _pairs(features: Any, kinds: Sequence[str], feature_names: Sequence[str]) ->
 
 def _pair(entry: Any, feature_names: Sequence[str]) -> Pair:
     members = (entry,) if isinstance(entry, (Integral, str)) else entry
-    wrong = (
+    problem = (
         "Each entry in features must be either an int, a string, or an iterable of size at most 2, "
         f"got {entry!r}."
     )
     try:
         pair = tuple(position_of(member, feature_names) for member in members)
     except TypeError as error:
-        raise ValueError(wrong) from error
+        raise ValueError(problem) from error
     if len(pair) not in (1, 2):
-        raise ValueError(wrong)
+        raise ValueError(problem)
     return pair
 
 
 def _check_range(pairs: Sequence[Pair], feature_names: Sequence[str]) -> None:
-    known = len(feature_names)
+    n_names = len(feature_names)
     for position in chain.from_iterable(pairs):
-        if position >= known:
+        if position >= n_names:
             raise ValueError(
-                f"All entries of features must be less than len(feature_names) = {known}, got {position}."
+                f"All entries of features must be less than len(feature_names) = {n_names}, got {position}."
             )
 
 
-def _check_axes(ax: Any, wanted: int) -> None:
+def _check_axes(ax: Any, n_expected: int) -> None:
     from matplotlib.axes import Axes
 
-    if ax is not None and not isinstance(ax, Axes) and np.asarray(ax, dtype=object).size != wanted:
-        raise ValueError(f"Expected ax to have {wanted} axes, got {np.asarray(ax, dtype=object).size}")
+    if ax is not None and not isinstance(ax, Axes) and np.asarray(ax, dtype=object).size != n_expected:
+        raise ValueError(f"Expected ax to have {n_expected} axes, got {np.asarray(ax, dtype=object).size}")
 
 
 def _check_subsample(subsample: Any) -> None:
@@ -246,9 +246,9 @@ def _categorical(
             "Two-way partial dependence plots are not supported for pairs of continuous and categorical "
             "features."
         )
-    drawn = {position for pair, flag in zip(pairs, flags) if any(flag) for position in pair}
-    if drawn:
-        fewest = min(len(set(np.asarray(column_of(X, position)).tolist())) for position in drawn)
+    with_categories = {position for pair, flag in zip(pairs, flags) if any(flag) for position in pair}
+    if with_categories:
+        fewest = min(len(set(np.asarray(column_of(X, position)).tolist())) for position in with_categories)
         if grid_resolution < fewest:
             raise ValueError(
                 "The resolution of the computed grid is less than the minimum number of categories in the "

@@ -21,7 +21,7 @@ from icefield.data.frame import Table, table_of
 from icefield.errors import EngineError
 from icefield.forest import CannotRead
 from icefield.libraries.sklearn.nesting import core, is_pipeline, unwrapped
-from icefield.models.model import Model, settled_model
+from icefield.models.model import Model, untried_model
 from icefield.models.tree_reading import read_trees, tree_scale
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 from icefield.sklearn.internals import hist_nodes
@@ -60,7 +60,7 @@ class Size:
 
 
 def size_of(estimator: Any) -> Size | None:
-    """The size of scikit-learn's own trees, from what they say of themselves; None for other models."""
+    """The numbers of trees and nodes of scikit-learn's own trees, from their attributes; None for other models."""
     inner = core(estimator)
     if isinstance(inner, HIST_BOOSTING):
         nodes = hist_nodes(inner)
@@ -79,10 +79,10 @@ def brute_pays(size: Size, predictions: int, each_built: bool, way: str = "array
     `each_built` says that every single prediction is needed, `way` how rows come to the model: as an
     ``"array"``, as a ``"frame"`` or through a ``"pipeline"``.
     """
-    own = FIXED_PIPELINE if way == "pipeline" else FIXED
-    own += OWN_NODE * size.nodes + (OWN_PREDICTION * predictions if each_built else 0.0)
+    cost = FIXED_PIPELINE if way == "pipeline" else FIXED
+    cost += OWN_NODE * size.nodes + (OWN_PREDICTION * predictions if each_built else 0.0)
     handing_over = {"array": 0.0, "frame": MODEL_FRAME_ROW, "pipeline": MODEL_PIPELINE_ROW}[way]
-    return _is_worth_it(own, predictions * (MODEL_STEP * size.steps + handing_over))
+    return _is_worth_it(cost, predictions * (MODEL_STEP * size.steps + handing_over))
 
 
 def recursion_pays(size: Size, points: int) -> bool:
@@ -90,8 +90,8 @@ def recursion_pays(size: Size, points: int) -> bool:
     return _is_worth_it(FIXED + OWN_NODE * size.nodes, TRAINING_STEP * points * size.training_steps)
 
 
-def _is_worth_it(own: float, other: float) -> bool:
-    return own + (0.0 if "icefield.engines.trees.engine" in sys.modules else FIRST_USE) < other
+def _is_worth_it(trees_cost: float, model_cost: float) -> bool:
+    return trees_cost + (0.0 if "icefield.engines.trees.engine" in sys.modules else FIRST_USE) < model_cost
 
 
 def tree_answer(model: Model, question: Question, sample: Block, resources: Resources) -> Answer | None:
@@ -133,7 +133,7 @@ def _with_the_trees_outputs(model: Model, table: Table) -> Model | None:
         return model
     if np.size(model.native.classes_) != 2:
         return None
-    return settled_model(
+    return untried_model(
         model.native, partial(_both_classes, model), table,
         kind=model.kind, scale=model.scale, n_outputs=2, selected=[1],
     )  # fmt: skip

@@ -27,13 +27,13 @@ def grid_values(
 ) -> list[Array]:
     """One array of values per column; `custom` maps the rank of a column in `positions` to its values."""
     _check_placement(percentiles, resolution)
-    given = _given_values(custom)
+    axes = _custom_axes(custom)
     values = []
     for rank, (position, is_category) in enumerate(zip(positions, categorical)):
-        if rank in given:
-            axis = given[rank]
+        if rank in axes:
+            axis = axes[rank]
         else:
-            axis = _placed(_dense_column(X, position), rank, is_category, percentiles, resolution)
+            axis = _axis_values(_dense_column(X, position), rank, is_category, percentiles, resolution)
         if len(axis) == 0:
             raise ValueError(
                 f"The grid of column {position} is empty: X has no rows, or no values were given."
@@ -68,20 +68,20 @@ def _check_placement(percentiles: Any, resolution: int) -> None:
         raise ValueError(f"'grid_resolution' must be strictly greater than 1, got {resolution}.")
 
 
-def _given_values(custom: Mapping[int, Any]) -> dict[int, Array]:
-    given = {}
+def _custom_axes(custom: Mapping[int, Any]) -> dict[int, Array]:
+    axes = {}
     for rank, values in custom.items():
         # numpy would cut strings to a common width.
-        given[rank] = np.asarray(values, dtype=object if any(isinstance(v, str) for v in values) else None)
-    wrong = [f"Feature {rank}: {v.ndim} dimensions" for rank, v in given.items() if v.ndim != 1]
-    if wrong:
+        axes[rank] = np.asarray(values, dtype=object if any(isinstance(v, str) for v in values) else None)
+    problems = [f"Feature {rank}: {v.ndim} dimensions" for rank, v in axes.items() if v.ndim != 1]
+    if problems:
         raise ValueError(
-            "The custom grid for some features is not a one-dimensional array. " + ", ".join(wrong)
+            "The custom grid for some features is not a one-dimensional array. " + ", ".join(problems)
         )
-    return given
+    return axes
 
 
-def _placed(
+def _axis_values(
     column: Any, rank: int, is_category: bool, percentiles: tuple[float, float], resolution: int
 ) -> Array:
     try:

@@ -33,7 +33,7 @@ UNKNOWN_COLUMN = (
 )
 
 
-def checked(function: Function) -> Function:
+def check_parameters(function: Function) -> Function:
     """`partial_dependence` with its parameters checked as scikit-learn checks those of its own."""
     constraints = getattr(sklearn.inspection.partial_dependence, "_skl_parameter_constraints", None)
     try:
@@ -45,7 +45,7 @@ def checked(function: Function) -> Function:
     return validate_params(constraints, prefer_skip_nested_validation=True)(function)
 
 
-def own_recursion(estimator: Any) -> Callable[[Array, Array], Array] | None:
+def sklearn_recursion(estimator: Any) -> Callable[[Array, Array], Array] | None:
     """scikit-learn's walk over an estimator's trees: grid points and positions of their columns -> averages."""
     return getattr(estimator, "_compute_partial_dependence_recursion", None)
 

@@ -30,7 +30,7 @@ from icefield.errors import EngineError, InputError
 from icefield.forest import CannotRead, TreeModel, self_check
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 from icefield.sklearn.exact import recursion_pays, size_of
-from icefield.sklearn.internals import fitted_with_weights, hist_sum, own_recursion
+from icefield.sklearn.internals import fitted_with_weights, hist_sum, sklearn_recursion
 from icefield.sklearn.responses import check_levels
 from icefield.typing import Array, Float
 
@@ -46,13 +46,13 @@ def training_dependence(estimator: Any, X: Any, positions: Sequence[int], values
             UserWarning,
             stacklevel=4,
         )
-    walk = own_recursion(estimator)
-    ours_only = misread is not None or walk is None
-    if ours_only or _ours_is_quicker(estimator, int(np.prod(shape))):
+    walk = sklearn_recursion(estimator)
+    must_use_trees = misread is not None or walk is None
+    if must_use_trees or _trees_are_quicker(estimator, int(np.prod(shape))):
         try:
             return _from_trees(estimator, X, positions, values)
         except (CannotRead, EngineError, ValueError) as reason:
-            if ours_only:
+            if must_use_trees:
                 raise InputError.about(
                     "method", f"cannot be 'recursion' here: {reason}", hint="write method='brute'"
                 ) from reason
@@ -88,7 +88,7 @@ def _left_to_scikit_learn(estimator: Any) -> bool:
     return fitted_with_weights(estimator)
 
 
-def _ours_is_quicker(estimator: Any, points: int) -> bool:
+def _trees_are_quicker(estimator: Any, points: int) -> bool:
     size = size_of(estimator)
     return size is not None and not _left_to_scikit_learn(estimator) and recursion_pays(size, points)
 
@@ -106,8 +106,8 @@ def _from_trees(estimator: Any, X: Any, positions: Sequence[int], values: Sequen
     if difference is not None:
         raise CannotRead(difference)
     if table.library == "pandas":
-        for position, own in zip(positions, values):
-            check_levels(X.dtypes.iloc[position], table.names[position], own)
+        for position, axis_values in zip(positions, values):
+            check_levels(X.dtypes.iloc[position], table.names[position], axis_values)
     axes = [Axis(p, {table.names[p]: v}) for p, v in zip(positions, values)]
     forest = replace(trees.forest, base=np.zeros_like(trees.forest.base))
     return training_average(replace(trees, forest=forest), axes, table_of(_wide_row(X, positions)))
@@ -123,7 +123,7 @@ def _wide_row(X: Any, positions: Sequence[int]) -> Any:
 
 
 def _reader(estimator: Any) -> tuple[Callable[[Any, Table], TreeModel], Callable[[Any], Any]]:
-    """How the trees are read, and what sums them up: a subclass has the same trees, whatever it predicts."""
+    """The reader of an estimator's trees, and the method that sums them: a subclass has the same trees, whatever it predicts."""
     from icefield.libraries.sklearn import own_trees as readers
 
     if isinstance(estimator, GradientBoostingClassifier):

@@ -26,7 +26,7 @@ from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
 from icefield.libraries.sklearn.threads import gains_by_threads
 from icefield.models.across_rows import known_row_by_row
-from icefield.models.model import Model, settled_model
+from icefield.models.model import Model, untried_model
 from icefield.sklearn.exact import tree_answer
 from icefield.typing import Array
 
@@ -76,15 +76,15 @@ def response_model(estimator: Any, table: Table, response_method: str) -> tuple[
     if response_method == "auto":
         methods = ("predict",) if is_regressor(estimator) else ("predict_proba", "decision_function")
     answer = partial(_response, estimator, methods)
-    known, probe = known_row_by_row(estimator), table.slice(0, PROBE_ROWS)
+    row_by_row, probe = known_row_by_row(estimator), table.slice(0, PROBE_ROWS)
     try:
         first = answer(probe.native)
     except Exception:
-        if known:
+        if row_by_row:
             raise
         probe = table  # what looks across rows may refuse a few, and take all
         first = answer(probe.native)
-    model = settled_model(
+    model = untried_model(
         estimator,
         answer,
         table,
@@ -93,19 +93,19 @@ def response_model(estimator: Any, table: Table, response_method: str) -> tuple[
         n_outputs=first.shape[1],
         parallel=gains_by_threads(estimator),
         parts=_parts(estimator, methods, probe, first),
-        across_rows=not known,
+        across_rows=not row_by_row,
     )
     return model, first.dtype
 
 
 def _asks_for_decisions(estimator: Any, methods: Sequence[str]) -> bool:
-    """Whether the response is the decision function, by wish or for want of probabilities."""
-    wanted = "decision_function" in methods
-    return wanted and not ("predict_proba" in methods and hasattr(estimator, "predict_proba"))
+    """Whether the response is the decision function: asked for, or because there are no probabilities."""
+    is_listed = "decision_function" in methods
+    return is_listed and not ("predict_proba" in methods and hasattr(estimator, "predict_proba"))
 
 
 def _response(estimator: Any, methods: Sequence[str], rows: Any) -> Array:
-    """What the first of these methods that there is says of rows; of two classes the second one's probability."""
+    """The first of these methods that the estimator has, applied to rows; of two classes the second one's probability."""
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
         raise MissingResponseError(f"The estimator has no {' and no '.join(methods)} method.")
@@ -144,10 +144,10 @@ def moving_values(table: Table, position: int, values: Array) -> Mapping[Any, Ar
     dtype = table.native.dtype
     if values.dtype == dtype or np.can_cast(values.dtype, dtype, "same_kind"):
         return {name: values}
-    own = values.astype(dtype)
-    changed = [given for kept, given in zip(own.tolist(), values.tolist()) if kept != given]
+    cast = values.astype(dtype)
+    changed = [original for rounded, original in zip(cast.tolist(), values.tolist()) if rounded != original]
     if not changed:
-        return {name: own}
+        return {name: cast}
     warnings.warn(
         f"The grid holds {changed[0]!r} for column {name!r} of an array of {dtype}. scikit-learn would cut "
         "it to that type and report the curve at a value it was not computed at; it is used as given here.",
@@ -158,7 +158,7 @@ def moving_values(table: Table, position: int, values: Array) -> Mapping[Any, Ar
 
 
 def check_levels(dtype: Any, name: Any, values: Array) -> None:
-    """A value that is no level of a pandas category would become a missing value unnoticed."""
+    """Raise where a value is no level of a pandas category: it would become a missing value unnoticed."""
     levels = getattr(dtype, "categories", None)
     if levels is None:
         return

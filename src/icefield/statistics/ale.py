@@ -23,7 +23,7 @@ from icefield.data.column_statistics import ColumnValues
 from icefield.data.features import Feature
 from icefield.effect import Effect
 from icefield.errors import BudgetError, IcefieldError, InputError
-from icefield.sampling import Chosen, sampling_reach
+from icefield.sampling import RowChoice, population_factor
 from icefield.statistics.ale_accumulator import LocalEffect, LocalEffects
 from icefield.statistics.steps import Cut, feature_cut, similar_levels
 from icefield.threads import Workers, available_processors
@@ -146,7 +146,7 @@ def _of_each(study: Study, work: Callable[[Any], Any], sets: Sequence[Any]) -> l
         return [task.result() for task in [workers.submit(work, names) for names in sets]]
 
 
-def _move(study: Study, started: list[LocalEffect], chosen: Chosen, weights: Float | None) -> None:
+def _move(study: Study, started: list[LocalEffect], chosen: RowChoice, weights: Float | None) -> None:
     """Move all rows, or with `weights` those chosen, and add up what changes in the `started` effects."""
     accumulator = LocalEffects(study.plans.checked(), started, study.resources)
     if weights is None:
@@ -157,12 +157,12 @@ def _move(study: Study, started: list[LocalEffect], chosen: Chosen, weights: Flo
     alone = not study.plan.engine.costs_predictions and (sample.clusters is None or chosen.sampled_from > 0)
     some = chosen.positions is not None and alone
     accumulator.add(sample.take(np.flatnonzero(weights > 0)) if some else sample)
-    reach = sampling_reach(0 if chosen.positions is None else len(chosen.positions), chosen.sampled_from)
+    reach = population_factor(0 if chosen.positions is None else len(chosen.positions), chosen.sampled_from)
     for effect in started:
         effect.reach, effect.n_rows = reach, study.sample.n_rows
 
 
-def _effect(study: Study, local: LocalEffect, chosen: Chosen) -> Effect:
+def _effect(study: Study, local: LocalEffect, chosen: RowChoice) -> Effect:
     """The Effect, with its groups, of one local effect's sums."""
     blank = _blank(study, local)
     blank = replace(blank, provenance=replace(blank.provenance, sampled_from=chosen.sampled_from))

@@ -24,8 +24,8 @@ from icefield.data.features import check_levels, column_name
 from icefield.data.given_values import given_values, time_value
 from icefield.data.new_frames import frame_of
 from icefield.effect import drawing
-from icefield.errors import IcefieldError, InputError, InputTypeError, complaint, did_you_mean
-from icefield.sampling import Chosen, choose_rows, sampling_reach
+from icefield.errors import IcefieldError, InputError, InputTypeError, did_you_mean, error_message
+from icefield.sampling import RowChoice, choose_rows, population_factor
 from icefield.statistics.change_accumulator import (
     CHANGE,
     END,
@@ -277,7 +277,7 @@ def _check_value(study: Study, feature: Feature, column: Column, parameter: str,
         check_levels(feature, column, points)
     except IcefieldError as error:
         text: Any = error.args[0]
-        raise type(error)(complaint(parameter, text.problem, value, text.hint)) from None
+        raise type(error)(error_message(parameter, text.problem, value, text.hint)) from None
     known = column.levels.tolist() if column.kind == "categorical" else None
     if known is not None and not column.closed and not study.rows.is_sampled:
         (level,) = points.tolist()
@@ -478,12 +478,12 @@ def _columns(study: Study, changes: Changes, contrast: Contrast) -> dict[str, ND
 
 
 def _with_spread(
-    columns: dict[str, NDArray[Any]], changes: Changes, chosen: Chosen, level: float
+    columns: dict[str, NDArray[Any]], changes: Changes, chosen: RowChoice, level: float
 ) -> dict[str, NDArray[Any]]:
     """The means' columns with errors, and how rows differ."""
     mean = np.concatenate([moments.average for moments in changes.moments])
     spread = np.concatenate([np.asarray(moments.std) for moments in changes.moments])
-    error = sampling_reach(changes.n_rows, chosen.sampled_from) * np.concatenate(changes.errors)
+    error = population_factor(changes.n_rows, chosen.sampled_from) * np.concatenate(changes.errors)
     width = NormalDist().inv_cdf(0.5 + level / 2) * error[:, CHANGE]
     ratio = columns.pop("ratio", None)
     columns |= {
@@ -647,7 +647,9 @@ def _causal(study: Study, contrast: Contrast, given: Sequence[Any] | None) -> st
             f"what the model does, not the world: a causal reading would assume that only the model's other features "
             f"affect both {moved} and the target, and that {moved} affects none of them (given=[...] names these)"
         )
-    given_columns = [column_name(name, study.rows.head, "given") for name in validate.listed("given", given)]
+    given_columns = [
+        column_name(name, study.rows.head, "given") for name in validate.sequence("given", given)
+    ]
     for name in given_columns:
         if name in moving:
             raise InputError.about("given", "names a feature that moves", name)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from icefield.data.frame import TIME_KINDS
 from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
-from icefield.sampling import observations, sampling_reach
+from icefield.sampling import observations, population_factor
 from icefield.statistics.ice_statistics import (
     RowGroups,
     deviation,
@@ -426,7 +426,7 @@ def _places(effect: Effect, grid: NDArray[Any]) -> Float:
 def _rows_behind(effect: Effect) -> float:
     """Observations an average stands on, as its standard error counts them: with weights and clusters."""
     if effect.std is not None and effect.se is not None:
-        reach = sampling_reach(effect.n_rows, effect.sampled_from)
+        reach = population_factor(effect.n_rows, effect.sampled_from)
         moving = np.isfinite(effect.se) & (effect.se > 1e-12 * effect.std) & (effect.std > 0)
         if moving.any():
             ratio = effect.std[moving] / effect.se[moving]

@@ -62,10 +62,10 @@ class ResultTable:
         `record` (`Explainer.record`) adds the columns ``run_id``, ``model_hash`` and ``data_version``.
         """
         from icefield.data.new_frames import frame_of
-        from icefield.effect.tidy import recorded
+        from icefield.effect.tidy import with_record
 
         columns = {name: frameable(values) for name, values in self.framed.items()}
-        return recorded(frame_of(columns, self.library), record)
+        return with_record(frame_of(columns, self.library), record)
 
     def to_parquet(self, path: str | Path, record: Record | None = None) -> None:
         """Write `to_frame` as a Parquet file."""
@@ -75,9 +75,9 @@ class ResultTable:
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """`to_frame` as CSV: written to `path`, or returned as text without one."""
-        from icefield.effect.tidy import written_csv
+        from icefield.effect.tidy import as_csv
 
-        return written_csv(self.to_frame(), path)
+        return as_csv(self.to_frame(), path)
 
     @property
     def framed(self) -> Mapping[str, NDArray[Any]]:

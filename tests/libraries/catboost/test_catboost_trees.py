@@ -14,7 +14,7 @@ from icefield.errors import IcefieldError, InputError, ModelError
 from icefield.forest import CannotRead
 from icefield.libraries.catboost import format
 from icefield.libraries.catboost.trees import _Columns, _Splits, _symmetric
-from icefield.libraries.native_files import in_child
+from icefield.libraries.native_files import run_in_child
 from icefield.libraries.reading import read
 from tree_reading import read_and_compare, same_leaves
 
@@ -277,8 +277,8 @@ def test_a_model_that_came_from_onnx_does_not_crash_the_interpreter(numbers, tmp
 def test_trees_that_are_not_symmetric_are_tried_in_a_child_process_once(numbers, monkeypatch):
     X, score = numbers
     asked = []
-    monkeypatch.setattr(format, "in_child", lambda *task: asked.append(task) or in_child(*task))
-    monkeypatch.setattr(format, "_FOUND", {})
+    monkeypatch.setattr(format, "run_in_child", lambda *task: asked.append(task) or run_in_child(*task))
+    monkeypatch.setattr(format, "_PROBLEMS", {})
     for policy, children in (("SymmetricTree", 0), ("Depthwise", 1)):
         model = cb.CatBoostRegressor(grow_policy=policy, **SMALL).fit(X, score)
         for _ in range(2):
@@ -289,9 +289,9 @@ def test_trees_that_are_not_symmetric_are_tried_in_a_child_process_once(numbers,
 def test_a_child_that_says_why_is_quoted(numbers, monkeypatch):
     X, score = numbers
     model = cb.CatBoostRegressor(grow_policy="Depthwise", **SMALL).fit(X, score)
-    monkeypatch.setattr(format, "_FOUND", {})
+    monkeypatch.setattr(format, "_PROBLEMS", {})
     done = CompletedProcess([], 1, b"", b"Traceback\nCatBoostError: no such thing\n")
-    monkeypatch.setattr(format, "in_child", lambda *task: done)
+    monkeypatch.setattr(format, "run_in_child", lambda *task: done)
     with pytest.raises(CannotRead, match=r"does not export this model .CatBoostError: no such thing"):
         read(model, table_of(X))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from icefield.libraries.lightgbm import format as form
-from icefield.libraries.lightgbm.format import blocks, exported, header_of, numbers, objective_words, parse
+from icefield.libraries.lightgbm.format import blocks, header_of, model_text, numbers, objective_words, parse
 
 TEXT = """tree
 version=v4
@@ -115,11 +115,11 @@ def test_a_model_in_parts_is_the_model_at_once(
         return type(booster).model_to_string(booster, **which)
 
     monkeypatch.setattr(booster, "model_to_string", counted)
-    assert list(exported(booster).trees()) == list(whole.trees())
+    assert list(model_text(booster).trees()) == list(whole.trees())
     assert asked == [{"num_iteration": 1}, {}]  # a small one is written at once
     monkeypatch.setattr(form, "BUFFER", 2**13)
     asked.clear()
-    parts = exported(booster)
+    parts = model_text(booster)
     assert len(asked) > 3
     assert list(parts.trees()) == list(whole.trees())
     assert len(list(parts.trees())) == classes * (40 if best < 0 else best)
@@ -137,7 +137,7 @@ def test_a_model_that_breaks_off_in_a_part_has_not_ended(monkeypatch: pytest.Mon
         booster, "model_to_string",
         lambda **which: own(**which).replace("end of trees", "" if which.get("start_iteration") == 4 else "end of trees"),
     )  # fmt: skip
-    assert not exported(booster).ended
+    assert not model_text(booster).ended
 
 
 def test_a_header_that_is_long_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_a_header_that_is_long_is_written_once(monkeypatch: pytest.MonkeyPatch) 
     whole = parse(booster.model_to_string())
     monkeypatch.setattr(form, "BUFFER", 2**9)
     monkeypatch.setattr(form, "LARGEST_HEADER", 10)
-    assert exported(booster) == whole
+    assert model_text(booster) == whole
 
 
 def test_a_boosters_own_header() -> None:

@@ -44,7 +44,7 @@ def test_threads_are_set_for_few_rows_alone_and_set_back(monkeypatch):
     Recording.__module__ = "sklearn.somewhere"
     Recording.__name__ = "HistGradientBoostingRegressor"
     model = Recording()
-    ask = few_rows.asking(model, model.predict)
+    ask = few_rows.with_few_threads(model, model.predict)
     ask(np.zeros((5, 1)))
     ask(np.zeros((few_rows.FEW_ROWS + 1, 1)))
     with pytest.raises(ValueError, match="three"):
@@ -56,13 +56,15 @@ def test_threads_are_set_for_few_rows_alone_and_set_back(monkeypatch):
 
 def test_other_models_are_asked_as_they_are(fitted):
     forest = RandomForestRegressor(2).fit(fitted[1], fitted[1][:, 0])
-    assert few_rows.asking(forest, forest.predict) == forest.predict
+    assert few_rows.with_few_threads(forest, forest.predict) == forest.predict
 
 
 def test_without_openmp_the_model_is_asked_as_it_is(fitted, monkeypatch):
     monkeypatch.setattr(few_rows, "_threads", lambda: None)
     model, X = fitted
-    np.testing.assert_array_equal(few_rows.asking(model, model.predict)(X[:2]), model.predict(X[:2]))
+    np.testing.assert_array_equal(
+        few_rows.with_few_threads(model, model.predict)(X[:2]), model.predict(X[:2])
+    )
 
 
 def test_the_real_number_of_threads_is_put_back(fitted):
@@ -71,7 +73,7 @@ def test_the_real_number_of_threads_is_put_back(fitted):
     if threads is None:
         pytest.skip("scikit-learn was built without OpenMP")
     before = threads.get()
-    few_rows.asking(model, model.predict)(X[:2])
+    few_rows.with_few_threads(model, model.predict)(X[:2])
     assert threads.get() == before
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from icefield.libraries.xgboost.binary import NotBinary, decoded
-from icefield.libraries.xgboost.format import saved
+from icefield.libraries.xgboost.binary import NotBinary, decode
+from icefield.libraries.xgboost.format import saved_learner
 
 xgb = pytest.importorskip("xgboost")
 
@@ -46,12 +46,12 @@ def test_it_says_what_the_json_says(settings: dict[str, Any]) -> None:
     data = xgb.DMatrix(X, np.arange(300) % 3, feature_names=["é", "b", "c"])
     booster = xgb.train({**settings, "nthread": 1}, data, 5)
     text = json.loads(bytes(booster.save_raw("json")))
-    assert plain(decoded(bytes(booster.save_raw("ubj")))) == plain(text)
-    assert plain(saved(booster).document) == plain(text["learner"])
+    assert plain(decode(bytes(booster.save_raw("ubj")))) == plain(text)
+    assert plain(saved_learner(booster).document) == plain(text["learner"])
 
 
 def test_every_kind_of_value() -> None:
-    found = decoded(EVERY_KIND)
+    found = decode(EVERY_KIND)
     assert plain(found) == {
         "a": [1, -1], "b": [True, False, None], "c": [1.0, -2.0], "d": {}, "e": "éx", "f": float(np.float32(np.pi)),
         "g": 256, "h": 65536, "i": 2**32,
@@ -63,7 +63,7 @@ def test_every_kind_of_value() -> None:
 @pytest.mark.parametrize("end", range(len(EVERY_KIND)))
 def test_bytes_that_break_off(end: int) -> None:
     with pytest.raises(NotBinary):
-        decoded(EVERY_KIND[:end])
+        decode(EVERY_KIND[:end])
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_bytes_that_break_off(end: int) -> None:
 )  # fmt: skip
 def test_bytes_that_mean_nothing(raw: bytes) -> None:
     with pytest.raises(NotBinary):
-        decoded(raw)
+        decode(raw)
 
 
 def test_a_form_that_is_not_known_is_asked_for_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +86,7 @@ def test_a_form_that_is_not_known_is_asked_for_as_text(monkeypatch: pytest.Monke
         return own("json")
 
     monkeypatch.setattr(booster, "save_raw", raw)
-    assert saved(booster).n_columns == 2
+    assert saved_learner(booster).n_columns == 2
     assert asked == ["ubj", "json"]
 
 
@@ -96,5 +96,5 @@ def test_categories_are_asked_for_as_text(monkeypatch: pytest.MonkeyPatch) -> No
     booster = xgb.train({"nthread": 1}, data, 2)
     own, asked = booster.save_raw, []
     monkeypatch.setattr(booster, "save_raw", lambda form: asked.append(form) or own(form))
-    saved(booster)
+    saved_learner(booster)
     assert asked == ["json"]

@@ -15,17 +15,24 @@ import pandas as pd
 import pytest
 
 from icefield import ClusterError, Explainer, Grid, InputError
-from icefield.cli.spelling import for_shell
-from icefield.errors import IcefieldError, complaint
+from icefield.cli.shell_errors import for_shell
+from icefield.errors import IcefieldError, error_message
 from icefield.forest import CannotRead
 from icefield.rows.distributed import ray as ray_dataset
 from icefield.rows.distributed import spark as spark_frame
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import versions_of
-from icefield.rows.distributed.dask import _neighbours
-from icefield.rows.distributed.partition_result import KINDS, Failure, Outcome, check_parts, narrowed, once
-from icefield.rows.distributed.polling import Lifeline, waited
+from icefield.rows.distributed.dask import _task_ranges
+from icefield.rows.distributed.partition_result import (
+    KINDS,
+    Failure,
+    Outcome,
+    check_parts,
+    in_smallest_type,
+    without_duplicates,
+)
+from icefield.rows.distributed.polling import Heartbeat, wait_for
 from rows.distributed.agreement import MODELS, agree, agree_all, changes_agree
 from rows.rows import FEATURES, GRID, NUMBERS, booster, table
 
@@ -59,19 +66,22 @@ class Parts(Backend):
         return bytes(cloudpickle.dumps(thing))
 
     def census(self, columns: Any, listed: Any) -> Census:
-        seen = [worker.looked(part.to_batches(), listed) for part in self.parts]
+        seen = [worker.census_of(part.to_batches(), listed) for part in self.parts]
         levels = {name: list(dict.fromkeys(v for _, own in seen for v in own[name])) for name in listed}
         return Census(tuple(rows for rows, _ in seen), sum(rows for rows, _ in seen), levels)
 
     def outcomes(self, model: Any, task: Any, columns: Any, progress: Any) -> Any:
-        found = [worker.worked(model, task, n, part.to_batches()) for n, part in enumerate(self.parts)]
-        self.sent = [len(one.packed()) for one in found]
+        found = [worker.run_partition(model, task, n, part.to_batches()) for n, part in enumerate(self.parts)]
+        self.sent = [len(one.to_bytes()) for one in found]
         self.largest.append(max(self.sent))
         size = self._merged_by
         while size > 1 and len(found) > size:
-            found = [worker.united(model, task, found[at : at + size]) for at in range(0, len(found), size)]
-        self.merged = [len(one.packed()) for one in found]
-        return [Outcome.unpacked(one.packed()) for one in self._deliver(found)]
+            found = [
+                worker.merge_on_worker(model, task, found[at : at + size])
+                for at in range(0, len(found), size)
+            ]
+        self.merged = [len(one.to_bytes()) for one in found]
+        return [Outcome.from_bytes(one.to_bytes()) for one in self._deliver(found)]
 
 
 def test_parts_give_what_the_table_gives(plain, few_rows):
@@ -129,7 +139,7 @@ def test_a_partition_that_does_not_come_back_is_named(plain):
 
 def test_a_partition_within_two_merged_ones_is_refused():
     with pytest.raises(ClusterError, match="Partition 1 came back twice"):
-        once([Outcome({0: 5, 1: 5}), Outcome({1: 5, 2: 5})])
+        without_duplicates([Outcome({0: 5, 1: 5}), Outcome({1: 5, 2: 5})])
 
 
 def test_other_rows_than_before_are_refused():
@@ -198,13 +208,13 @@ def test_the_first_pass_of_many_columns_travels_lightly_however_often_it_is_merg
 )  # fmt: skip
 def test_values_are_the_same_to_the_bit_in_fewer_bytes(values):
     array = np.array(values)
-    small = narrowed(array)
+    small = in_smallest_type(array)
     assert small.nbytes <= array.nbytes
     back = small.astype(array.dtype)
     assert back.tobytes() == array.tobytes() or np.isnan(array).any()
     assert np.array_equal(back, array, equal_nan=array.dtype.kind == "f")
     given = Outcome({0: 1}, [{"a": array}])
-    for found in (Outcome.unpacked(given.packed()), pickle.loads(pickle.dumps(given))):
+    for found in (Outcome.from_bytes(given.to_bytes()), pickle.loads(pickle.dumps(given))):
         (state,) = found.states
         assert state["a"].dtype == array.dtype
         assert np.array_equal(state["a"], array, equal_nan=array.dtype.kind == "f")
@@ -212,7 +222,7 @@ def test_values_are_the_same_to_the_bit_in_fewer_bytes(values):
 
 def travelled(error: Exception, where: str = "partition 3") -> Exception:
     """An error after it went through a row of bytes, as an outcome does, and through a message of Spark's."""
-    packed = Outcome.unpacked(Outcome({3: 0}, failure=Failure.of(3, error)).packed())
+    packed = Outcome.from_bytes(Outcome({3: 0}, failure=Failure.of(3, error)).to_bytes())
     assert packed.failure is not None
     with pytest.raises(RuntimeError) as raised:
         spark_frame._row(3, packed)
@@ -225,7 +235,7 @@ def travelled(error: Exception, where: str = "partition 3") -> Exception:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if issubclass(kind, IcefieldError)])
 def test_errors_of_icefield_s_keep_their_class_and_fields(kind):
-    found = travelled(kind(complaint("rows", "must be at least 1", -3, "write rows=10")))
+    found = travelled(kind(error_message("rows", "must be at least 1", -3, "write rows=10")))
     assert type(found) is kind
     assert isinstance(found, IcefieldError)
     assert (found.parameter, str(found.received), found.hint) == ("rows", "-3", "write rows=10")
@@ -243,7 +253,7 @@ def test_other_errors_say_what_they_said():
 
     assert isinstance(travelled(CannotRead("a value that no tree knows")), CannotRead)
     assert str(travelled(CannotRead("a value that no tree knows"))) == "a value that no tree knows"
-    assert type(travelled(Own(complaint("X", "is odd", lambda: 0)))) is InputError
+    assert type(travelled(Own(error_message("X", "is odd", lambda: 0)))) is InputError
     assert "partition 3 failed: KeyError" in str(travelled(KeyError("x")))
     assert len(str(travelled(ValueError("x" * 10**6)))) < 3_000
 
@@ -270,7 +280,7 @@ def forged(content: bytes) -> str:
     b'{"number": 1, "said": "x", "kind": "InputError", "message": {"parameter": "X", "other": 1}}',
 ], ids=lambda content: ascii(content[:40]))  # fmt: skip
 def test_a_text_that_only_looks_like_a_failure_is_text(content):
-    found = spark_frame._told(RuntimeError(f"a cell held {forged(content)}"), "the frame")
+    found = spark_frame._spark_error(RuntimeError(f"a cell held {forged(content)}"), "the frame")
     assert type(found) is ClusterError
     assert "Work on the frame failed" in str(found)
 
@@ -278,15 +288,15 @@ def test_a_text_that_only_looks_like_a_failure_is_text(content):
 @pytest.mark.parametrize("name", ["os.system", "SystemExit", "Exception", "IcefieldError", "__import__", ""])
 def test_a_forged_failure_chooses_no_class_but_icefield_s(name):
     content = json.dumps({"number": 1, "said": "x", "kind": name, "message": {"problem": "boo"}}).encode()
-    assert type(spark_frame._told(RuntimeError(forged(content)), "the frame")) is ClusterError
+    assert type(spark_frame._spark_error(RuntimeError(forged(content)), "the frame")) is ClusterError
 
 
 def test_pickles_that_come_back_are_not_loaded(tmp_path):
     """Neither in an error message, nor as an outcome, nor as the levels of a column."""
     mark = tmp_path / "mark"
     bomb = pickle.dumps(Bomb(mark))
-    spark_frame._told(RuntimeError(forged(bomb)), "the frame")
-    for read in (Outcome.unpacked, ray_dataset._levels_of):
+    spark_frame._spark_error(RuntimeError(forged(bomb)), "the frame")
+    for read in (Outcome.from_bytes, ray_dataset._levels_of):
         with pytest.raises(Exception):  # noqa: B017 - of JSON's, numpy's or Arrow's
             read(bomb)
     assert not mark.exists()
@@ -300,7 +310,7 @@ def test_arrays_that_come_back_hold_plain_values(name):
         {"parts": [], "states": [{"a": [name, [1]]}], "versions": {}, "failure": None}
     ).encode()
     with pytest.raises((ValueError, TypeError)):
-        Outcome.unpacked(len(about).to_bytes(8, "little") + about + b"\0" * 8)
+        Outcome.from_bytes(len(about).to_bytes(8, "little") + about + b"\0" * 8)
 
 
 def test_outcomes_and_levels_travel_as_they_are():
@@ -309,7 +319,7 @@ def test_outcomes_and_levels_travel_as_they_are():
         "texts": np.array(["a", "ü"]), "days": np.array(["2024-01-01"], "datetime64[D]"), "flags": np.array([True]),
         "turned": np.arange(6).reshape(2, 3).T,
     }  # fmt: skip
-    found = Outcome.unpacked(Outcome({4: 2, 1: 3}, [state, {}], {"numpy": "2"}).packed())
+    found = Outcome.from_bytes(Outcome({4: 2, 1: 3}, [state, {}], {"numpy": "2"}).to_bytes())
     assert (found.parts, found.versions, found.failure) == ({4: 2, 1: 3}, {"numpy": "2"}, None)
     assert list(found.states[0]) == list(state)
     for name, values in state.items():
@@ -342,10 +352,10 @@ def test_nobody_waits_for_the_dead():
 
     cancelled: list[bool] = []
     with (
-        Lifeline(lambda: False, "The cluster", patience=0.3) as lifeline,
+        Heartbeat(lambda: False, "The cluster", patience=0.3) as heartbeat,
         pytest.raises(ClusterError, match="no sign of life"),
     ):
-        waited(threading.Event().wait, look=lifeline.check, cancel=lambda: cancelled.append(True))
+        wait_for(threading.Event().wait, look=heartbeat.check, cancel=lambda: cancelled.append(True))
     assert cancelled == [True]
 
 
@@ -392,18 +402,18 @@ def test_small_partitions_are_taken_together():
     assert tasks_for(1_200_000, 2_000, 2) == 60
     assert tasks_for(1_000, 10, 2) == 4
     assert tasks_for(1_000, 7, 2) == tasks_for(10**7, 100, 2) == tasks_for(1_000, 10, 0) == 0
-    found = _neighbours([0] * 50 + [600] * 100 + [0, 9_000], 6)
+    found = _task_ranges([0] * 50 + [600] * 100 + [0, 9_000], 6)
     assert [n for own in found for n in own] == list(range(152))  # each once, in order
     assert found[0].stop > 60  # leading empty partitions cost no task
     assert len(found) == 6
-    assert _neighbours([5, 0, 7], 0) == [range(1), range(1, 2), range(2, 3)]
+    assert _task_ranges([5, 0, 7], 0) == [range(1), range(1, 2), range(2, 3)]
 
 
 def test_executors_without_icefield_are_told_of_pyspark_python():
     error = RuntimeError(
         "An exception was thrown from the Python worker:\nModuleNotFoundError: No module named 'icefield'\n"
     )
-    told = spark_frame._told(error, "the Spark DataFrame")
+    told = spark_frame._spark_error(error, "the Spark DataFrame")
     assert isinstance(told, ClusterError)
     assert "No module named 'icefield'" in str(told)
     assert "PYSPARK_PYTHON" in str(told)

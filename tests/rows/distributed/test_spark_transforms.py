@@ -8,7 +8,7 @@ import pytest
 
 from icefield.errors import ModelError
 from icefield.rows.distributed.partition_result import Outcome
-from icefield.rows.distributed.spark_transforms import ANSWER, Answers, StandIn, rows_asked
+from icefield.rows.distributed.spark_transforms import ANSWER, Answers, StandIn, requests
 
 FORM = pa.schema([("a", pa.float64()), ("k", pa.int64())])
 asked = StandIn()
@@ -46,7 +46,7 @@ def transformed(given):
 
 
 def test_a_pass_with_spark_s_answers_is_the_pass_with_the_model():
-    found = Answers(iter(transformed(rows_asked(work, batches(), FORM, 2, 7)).to_batches(4)), 7, 2).run(work)
+    found = Answers(iter(transformed(requests(work, batches(), FORM, 2, 7)).to_batches(4)), 7, 2).run(work)
     expected = np.full(2, 10.0)
     for batch in list(batches())[:3]:
         for point in (1.0, 2.0):
@@ -55,12 +55,12 @@ def test_a_pass_with_spark_s_answers_is_the_pass_with_the_model():
 
 
 def test_an_empty_partition_asks_nothing():
-    assert list(rows_asked(work, batches(()), FORM, 2, 0)) == []
+    assert list(requests(work, batches(()), FORM, 2, 0)) == []
 
 
 @pytest.mark.parametrize("change", ["dropped", "turned", "elsewhere"])
 def test_rows_that_spark_drops_or_moves_are_refused(change):
-    there = transformed(rows_asked(work, batches(), FORM, 2, 7))
+    there = transformed(requests(work, batches(), FORM, 2, 7))
     order = np.arange(there.num_rows)
     order = {"dropped": order[1:], "turned": order[::-1], "elsewhere": order}[change]
     answers = Answers(iter(there.take(order).to_batches()), 8 if change == "elsewhere" else 7, 2)
@@ -73,7 +73,7 @@ def test_a_fraction_in_a_column_that_stays_whole_is_refused():
         return [asked(pa.table({"a": [1.0], "k": [0.5]})) for _ in rows]
 
     with pytest.raises(ModelError, match="'k' to a value that its type"):
-        list(rows_asked(fractions, batches(), FORM, 2, 0))
+        list(requests(fractions, batches(), FORM, 2, 0))
 
 
 def test_what_a_pass_raises_is_raised():
@@ -81,4 +81,4 @@ def test_what_a_pass_raises_is_raised():
         raise OSError("a disk")
 
     with pytest.raises(OSError, match="a disk"):
-        list(rows_asked(fails, batches(), FORM, 2, 0))
+        list(requests(fails, batches(), FORM, 2, 0))

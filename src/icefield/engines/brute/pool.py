@@ -24,7 +24,7 @@ from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendabl
 from icefield.errors import EngineError
 from icefield.models.model import CrossedRows, Model
 from icefield.models.pace import Pace
-from icefield.models.sharing import alone, copies_help, private_copy, settings_for_threads, shareable
+from icefield.models.sharing import copies_help, predict_lock, private_copy, settings_for_threads, shareable
 from icefield.threads import Workers, available_processors
 from icefield.typing import Array, Float
 
@@ -144,7 +144,7 @@ def _timed(model: Model, block: CallRows, points: Points) -> tuple[Float, float]
 
 
 def _guarded(model: Model, block: CallRows, points: Points) -> tuple[Float, float]:
-    with alone(model):
+    with predict_lock(model):
         return _timed(model, block, points)
 
 

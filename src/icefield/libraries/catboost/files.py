@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from icefield.libraries.catboost.format import NESTED, SYMMETRIC, ExportError, exported, is_export
+from icefield.libraries.catboost.format import NESTED, SYMMETRIC, ExportError, is_export, json_export
 from icefield.libraries.category_types import KnownLevels, holds_numbers, number_as_text
-from icefield.libraries.native_files import LoadError, NativeFormat, needed
-from icefield.libraries.soundness import check_finite, check_within, tried_rows, try_rows
+from icefield.libraries.native_files import LoadError, NativeFormat, require
+from icefield.libraries.validation import check_finite, check_within, trial_rows, try_rows
 
 FORMATS = {
     ".cbm": NativeFormat("a CatBoost", "CatBoost.save_model", lambda head: head.startswith(b"CBM1")),
@@ -22,23 +22,23 @@ FORMATS = {
 
 def load(file: Path) -> Any:
     """The model in a file, as a plain `CatBoost` object."""
-    model = needed("catboost").CatBoost()
+    model = require("catboost").CatBoost()
     return model.load_model(str(file), format="json" if file.suffix.lower() == ".json" else "cbm")
 
 
 def check(model: Any, file: Path) -> None:
-    """CatBoost checks its own trees, but takes a file without any."""
+    """Raise where a loaded model has no trees or a damaged export; CatBoost checks the rest itself."""
     if not model.tree_count_:
         raise LoadError("it holds no trees")
     if file.suffix.lower() == ".json":  # CatBoost cuts numbers that are too large for it
         check_document(json.loads(file.read_bytes()))
-    rows = tried_rows(len(model.feature_names_)).astype(object)
+    rows = trial_rows(len(model.feature_names_)).astype(object)
     for column in {*model.get_cat_feature_indices(), *model.get_text_feature_indices()}:
         rows[:, column] = [("female", "male", "nan", "a", "7")[row % 5] for row in range(len(rows))]
     try_rows(partial(model.predict, thread_count=1), rows.tolist())
     # What cannot be exported is not read as trees either.
     with suppress(ExportError):
-        check_document(exported(model))
+        check_document(json_export(model))
 
 
 def check_document(document: Any) -> None:
@@ -46,8 +46,8 @@ def check_document(document: Any) -> None:
     info = document["features_info"]
     floats, categories = info.get("float_features") or [], info.get("categorical_features") or []
     columns = [feature["flat_feature_index"] for feature in [*floats, *categories]]
-    others = len(info.get("text_features") or []) + len(info.get("embedding_features") or [])
-    check_within(columns, len(columns) + others, "flat_feature_index")
+    n_others = len(info.get("text_features") or []) + len(info.get("embedding_features") or [])
+    check_within(columns, len(columns) + n_others, "flat_feature_index")
     if len(set(columns)) != len(columns):
         raise LoadError("flat_feature_index names a column twice")
     numeric = {feature["feature_index"]: feature.get("borders") or [] for feature in floats}
@@ -64,12 +64,12 @@ def check_document(document: Any) -> None:
             raise LoadError(f"leaf_values has {len(tree['leaf_values'])} entries for {leaves} leaves")
         for split in tree.get("splits") or ():
             _check_split(split, numeric, len(categories))
-    waiting = list(document.get(NESTED) or ())
-    while waiting:
-        node = waiting.pop()
+    stack = list(document.get(NESTED) or ())
+    while stack:
+        node = stack.pop()
         if "split" in node:
             _check_split(node["split"], numeric, len(categories))
-            waiting += [node["left"], node["right"]]
+            stack += [node["left"], node["right"]]
         else:
             check_finite(node["value"], "value")
 
@@ -89,9 +89,9 @@ def with_categories(model: Any, frame: Any) -> Any:
     changed = {}
     for name in (name for name in names if name in frame.columns):
         values = frame[name]
-        gone = values.isna()
-        if gone.any() or (holds_numbers(values) and values.dtype.kind == "f"):
-            changed[name] = values.astype(object).map(number_as_text, na_action="ignore").where(~gone, "nan")
+        gaps = values.isna()
+        if gaps.any() or (holds_numbers(values) and values.dtype.kind == "f"):
+            changed[name] = values.astype(object).map(number_as_text, na_action="ignore").where(~gaps, "nan")
     return frame.assign(**changed) if changed else frame
 
 

@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from icefield.libraries.child_process import in_child, last_words, limit_memory
+from icefield.libraries.child_process import error_line, limit_memory, run_in_child
 
 SYMMETRIC, NESTED = "oblivious_trees", "trees"
-_FOUND: dict[bytes, str] = {}  # by the digest of a model's file: why it cannot be exported, or nothing
+_PROBLEMS: dict[bytes, str] = {}  # by the digest of a model's file: why it cannot be exported, or nothing
 
 
 class ExportError(Exception):
@@ -29,16 +29,16 @@ def stored_loss(model: Any) -> str:
 
     A sum of models (``catboost.sum_models``) has no parameters, and a loss only where all of them share it.
     """
-    kept = dict(model.get_metadata())
-    if "params" in kept:
-        return str(json.loads(kept["params"]).get("loss_function", {}).get("type", ""))
-    return str(json.loads(kept["loss_function"]).get("type", "")) if "loss_function" in kept else ""
+    metadata = dict(model.get_metadata())
+    if "params" in metadata:
+        return str(json.loads(metadata["params"]).get("loss_function", {}).get("type", ""))
+    return str(json.loads(metadata["loss_function"]).get("type", "")) if "loss_function" in metadata else ""
 
 
 # --- the export ------------------------------------------------------------------------------------
 
 
-def exported(model: Any, pool: Any = None) -> dict[str, Any]:
+def json_export(model: Any, pool: Any = None) -> dict[str, Any]:
     """The model's JSON; with a pool, also CatBoost's hashes of the categories in it.
 
     CatBoost crashes where trees that are not symmetric lack leaf weights, as those of models that came from
@@ -58,36 +58,36 @@ def exported(model: Any, pool: Any = None) -> dict[str, Any]:
 
 
 def _is_symmetric(model: Any) -> bool:
-    """Whether trees are known to be symmetric. CatBoost has no public word for it."""
-    known = getattr(getattr(model, "_object", None), "_is_oblivious", None)
-    return known is not None and bool(known())
+    """Whether a model's trees are known to be symmetric. CatBoost has no public word for it."""
+    is_oblivious = getattr(getattr(model, "_object", None), "_is_oblivious", None)
+    return is_oblivious is not None and bool(is_oblivious())
 
 
-def _check_in_child(model: Any, own: Path) -> None:
-    """Raise where a child process cannot export the model; what it found of these very trees is kept."""
-    model.save_model(str(own), format="cbm")
-    stands_for = hashlib.sha256(own.read_bytes()).digest()
-    if stands_for not in _FOUND:
-        _FOUND[stands_for] = _problem_in_child(own)
-    if _FOUND[stands_for]:
-        raise ExportError(_FOUND[stands_for])
+def _check_in_child(model: Any, model_file: Path) -> None:
+    """Raise where a child process cannot export the model; results are kept by the digest of its binary file."""
+    model.save_model(str(model_file), format="cbm")
+    digest = hashlib.sha256(model_file.read_bytes()).digest()
+    if digest not in _PROBLEMS:
+        _PROBLEMS[digest] = _problem_in_child(model_file)
+    if _PROBLEMS[digest]:
+        raise ExportError(_PROBLEMS[digest])
 
 
-def _problem_in_child(own: Path) -> str:
-    done = in_child(export_file, own, str(own.with_suffix(".tried")))
-    if done is None:
+def _problem_in_child(model_file: Path) -> str:
+    child = run_in_child(export_file, model_file, str(model_file.with_suffix(".tried")))
+    if child is None:
         return "it does not finish"
-    if done.returncode < 0:
-        return f"it crashes there, signal {-done.returncode}, as for models that came from ONNX"
-    return "" if done.returncode == 0 else last_words(done)
+    if child.returncode < 0:
+        return f"it crashes there, signal {-child.returncode}, as for models that came from ONNX"
+    return "" if child.returncode == 0 else error_line(child)
 
 
-def export_file(own: str, path: str) -> None:
-    """What the child process does: CatBoost's binary file to its JSON."""
+def export_file(model_file: str, path: str) -> None:
+    """Run in the child: write CatBoost's binary file as JSON to a path."""
     from catboost import CatBoost
 
-    limit_memory(Path(own))
-    CatBoost().load_model(own).save_model(path, format="json")
+    limit_memory(Path(model_file))
+    CatBoost().load_model(model_file).save_model(path, format="json")
 
 
 def is_export(document: Any) -> bool:

@@ -26,19 +26,19 @@ def adapt(model: Any, scale: str) -> Adapter:
     """The adapter of a CatBoost model."""
     if not model.is_fitted():
         raise ModelError.about("model", f"is not fitted ({type_name(model)})", hint="fit it first")
-    loss, asked = stored_loss(model), response_type(model)
-    classifier = asked == "Probability"
+    loss, response = stored_loss(model), response_type(model)
+    classifier = response == "Probability"
     naming: Naming = SingleOrNumbered("prediction")
     if classifier and model.classes_ is not None and len(plain_labels(model.classes_)):
         naming = ByClass(model.classes_, exclusive=loss not in _INDEPENDENT)
     if scale == "raw":
-        asked, label = "RawFormulaVal", "log-odds" if loss in BINARY else "raw score"
+        response, label = "RawFormulaVal", "log-odds" if loss in BINARY else "raw score"
     else:
         label = "probability" if classifier else "prediction"
     if type_name(model) == "CatBoostRanker":  # its one scale is the score, and it takes no type of answer
         answer = model.predict
     else:
-        answer = partial(model.predict, prediction_type=asked)
+        answer = partial(model.predict, prediction_type=response)
     names = tuple(model.feature_names_)
     return Adapter(
         kind="classifier" if classifier else "ranker" if loss.startswith(_RANKING) else "regressor",
@@ -49,8 +49,8 @@ def adapt(model: Any, scale: str) -> Adapter:
         n_columns=len(names),
         names_are_made_up=names == tuple(str(i) for i in range(len(names))),
         avoid=partial(_avoid, model),
-        notes=_notes(model, loss, asked) if scale == "response" else (),
-        positive=asked == "Exponent",
+        notes=_notes(model, loss, response) if scale == "response" else (),
+        positive=response == "Exponent",
     )
 
 
@@ -68,8 +68,8 @@ def response_type(model: Any) -> str:
         if loss in (*_EXCLUSIVE, *_INDEPENDENT):
             return "Probability"
     else:  # predict goes by the parameters of the object, which a sum of models has none of
-        given = model.get_params()
-        loss = str(given.get("loss_function", given.get("objective", ""))).split(":")[0]
+        parameters = model.get_params()
+        loss = str(parameters.get("loss_function", parameters.get("objective", ""))).split(":")[0]
     if loss in EXPONENT:
         return "Exponent"
     return _UNCERTAINTY if loss == _UNCERTAINTY else "RawFormulaVal"
@@ -81,13 +81,13 @@ def _is_plain(model: Any) -> bool:
     return not any(base.__name__ in estimators for base in type(model).__mro__)
 
 
-def _notes(model: Any, loss: str, asked: str) -> tuple[str, ...]:
-    """Where the response is not what ``predict()`` of this object returns, or not what the loss may suggest."""
+def _notes(model: Any, loss: str, response: str) -> tuple[str, ...]:
+    """Notes for the user where the response is not what ``predict()`` returns, or not what the loss may suggest."""
     if not loss:
-        given = "probabilities" if asked == "Probability" else "raw scores"
-        return (f"the response of a CatBoost model whose loss is not known is its {given}",)
-    if _is_plain(model) and asked != "RawFormulaVal":
-        note = f"the response is prediction_type={asked!r}, as CatBoost's estimators give for {loss}"
+        returned = "probabilities" if response == "Probability" else "raw scores"
+        return (f"the response of a CatBoost model whose loss is not known is its {returned}",)
+    if _is_plain(model) and response != "RawFormulaVal":
+        note = f"the response is prediction_type={response!r}, as CatBoost's estimators give for {loss}"
         return (f"{note}; predict() of the plain CatBoost class gives scale='raw'",)
     if loss == "LogLinQuantile":
         return (

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from icefield.data.frame import Column, Table
 from icefield.forest import links
-from icefield.forest.build import NO_TEST, Nodes, Test, tree_model, walked
+from icefield.forest.build import NO_TEST, Nodes, Test, flatten_trees, tree_model
 from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule, Unused, check_numeric, check_width
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.catboost import CLASSES
-from icefield.libraries.catboost.format import NESTED, SYMMETRIC, ExportError, exported, stored_loss
+from icefield.libraries.catboost.format import NESTED, SYMMETRIC, ExportError, json_export, stored_loss
 from icefield.libraries.catboost.predictions import BINARY, EXPONENT, response_type
 from icefield.libraries.class_path import class_path
 from icefield.typing import Float
@@ -53,8 +53,8 @@ def read_catboost(model: Any, table: Table) -> TreeModel:
     scale, bias = export["scale_and_bias"]
     base = np.atleast_1d(np.asarray(bias, np.float64))
     splits = _Splits(columns)
-    read = _symmetric if SYMMETRIC in export else _nested
-    nodes, root = read(export[SYMMETRIC if SYMMETRIC in export else NESTED], splits)
+    read_trees = _symmetric if SYMMETRIC in export else _nested
+    nodes, root = read_trees(export[SYMMETRIC if SYMMETRIC in export else NESTED], splits)
     width = nodes.value.shape[1]
     if len(base) == 1 and width > 1:
         base = np.full(width, base[0])
@@ -69,19 +69,19 @@ def read_catboost(model: Any, table: Table) -> TreeModel:
 
 def _export(model: Any, pool: Any = None) -> dict[str, Any]:
     try:
-        return exported(model, pool)
+        return json_export(model, pool)
     except ExportError as error:
         raise CannotRead(f"CatBoost does not export this model ({error})") from error
 
 
 def _link(model: Any, n_raw: int) -> Link:
     """From the sum of the trees to what CatBoost answers when asked for the response."""
-    loss, asked = stored_loss(model), response_type(model)
-    if asked == "RawFormulaVal" and loss in RAW_LOSSES:
+    loss, response = stored_loss(model), response_type(model)
+    if response == "RawFormulaVal" and loss in RAW_LOSSES:
         return links.identity()
-    if asked == "Exponent" and loss in EXPONENT:
+    if response == "Exponent" and loss in EXPONENT:
         return links.exponential()
-    if asked == "Probability":
+    if response == "Probability":
         if n_raw == 1 and loss in (*BINARY, USERS_OWN):
             return links.two_columns(links.logistic())
         if loss in ("MultiClassOneVsAll", "MultiLogloss", "MultiCrossEntropy"):
@@ -151,7 +151,7 @@ class _Splits:
 def _symmetric(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes, NDArray[np.int64]]:
     """Symmetric trees as full binary ones: the last split at the root, so leaves stay in order."""
     tests = [[splits.condition(split) for split in reversed(tree["splits"] or [])] for tree in trees]
-    depth = np.array([len(own) for own in tests], np.int64)
+    depth = np.array([len(splits_of) for splits_of in tests], np.int64)
     sizes = 2 ** (depth + 1) - 1
     root = np.cumsum(sizes) - sizes
     n_nodes = int(sizes.sum())
@@ -160,9 +160,9 @@ def _symmetric(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes,
         column=np.zeros(n_nodes), threshold=np.zeros(n_nodes), missing_left=np.zeros(n_nodes),
         left=np.full(n_nodes, -1), right=np.full(n_nodes, -1), value=np.zeros((n_nodes, width)),
     )  # fmt: skip
-    for one in np.unique(depth).tolist():
-        own = np.flatnonzero(depth == one)
-        _fill(nodes, root[own], one, [trees[t] for t in own.tolist()], [tests[t] for t in own.tolist()])
+    for size in np.unique(depth).tolist():
+        group = np.flatnonzero(depth == size).tolist()
+        _fill(nodes, root[group], size, [trees[t] for t in group], [tests[t] for t in group])
     return nodes, root
 
 
@@ -174,11 +174,11 @@ def _fill(
     split_at = root[:, None] + np.arange(n_splits)
     leaf_at = root[:, None] + n_splits + np.arange(n_leaves)
     level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
-    each = np.moveaxis(np.array(tests, np.float64).reshape(len(trees), depth, 4)[:, level], -1, 0)
-    for values, found in zip((nodes.column, nodes.threshold, nodes.missing_left, nodes.set_number), each):
-        values[split_at] = found
+    fields = np.moveaxis(np.array(tests, np.float64).reshape(len(trees), depth, 4)[:, level], -1, 0)
+    for values, entries in zip((nodes.column, nodes.threshold, nodes.missing_left, nodes.set_number), fields):
+        values[split_at] = entries
     # A one-hot split that holds goes right in CatBoost, and left as a set.
-    is_set = each[3] >= 0
+    is_set = fields[3] >= 0
     lower = root[:, None] + 2 * np.arange(n_splits) + 1
     nodes.left[split_at] = np.where(is_set, lower + 1, lower)
     nodes.right[split_at] = np.where(is_set, lower, lower + 1)
@@ -203,7 +203,7 @@ def _nested(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes, ND
         # As in `_fill`: what holds of a set goes left.
         return test, value, weight, below[::-1] if test[3] >= 0 else below
 
-    nodes, root = walked(trees, read)
+    nodes, root = flatten_trees(trees, read)
     # Parents come before their children, so sums run from the end.
     for node in np.flatnonzero(nodes.left >= 0)[::-1].tolist():
         nodes.weight[node] = nodes.weight[nodes.left[node]] + nodes.weight[nodes.right[node]]
@@ -221,9 +221,9 @@ def _encoder(model: Any, table: Table, columns: _Columns, splits: _Splits) -> En
             rules.append(numbers)
         elif position in splits.code_of:
             codes = splits.code_of[position]
-            known = ((level, float(codes.get(hashed, -1))) for level, hashed in hashes[position].items())
+            pairs = ((level, float(codes.get(hashed, -1))) for level, hashed in hashes[position].items())
             unlisted = "that no row of X holds, so that CatBoost's hash of it is not known"
-            rules.append(LevelCodes(tuple(known), unlisted=unlisted, refuse_missing=NO_CATEGORY))
+            rules.append(LevelCodes(tuple(pairs), unlisted=unlisted, refuse_missing=NO_CATEGORY))
         else:
             rules.append(_UnusedCategory() if position in categorical else Unused())
     return Encoder(table.names, tuple(rules))
@@ -238,27 +238,27 @@ class _UnusedCategory:
             column.kind == "categorical" and any(isinstance(level, float) for level in column.levels.tolist())
         )
         if fractions or column.any_missing:
-            held = "a missing value" if column.any_missing else "fractions"
-            raise CannotRead(f"column {column.name!r} holds {held}, {NO_CATEGORY}")
+            problem = "a missing value" if column.any_missing else "fractions"
+            raise CannotRead(f"column {column.name!r} holds {problem}, {NO_CATEGORY}")
         return np.zeros(len(column.values))
 
 
-def _hashes(model: Any, table: Table, categorical: list[int], asked: list[int]) -> dict[int, dict[Any, int]]:
-    """For each asked column, its levels in this table with CatBoost's own hashes of them."""
+def _hashes(model: Any, table: Table, categorical: list[int], split: list[int]) -> dict[int, dict[Any, int]]:
+    """For each column that one-hot splits use, its levels in this table with CatBoost's own hashes of them."""
     from catboost import Pool
 
-    positions = [np.unique(table.column(table.names[i]).codes, return_index=True)[1] for i in asked]
+    positions = [np.unique(table.column(table.names[i]).codes, return_index=True)[1] for i in split]
     rows = table.take(np.unique(np.concatenate(positions)).astype(np.intp))
     pool = Pool(rows.to("pandas").native, cat_features=categorical)
     stored = _export(model, pool)["features_info"].get("cat_features_hash", [])
     hash_of = {entry["value"]: entry["hash"] & 0xFFFFFFFF for entry in stored}
-    found: dict[int, dict[Any, int]] = {}
-    for column in asked:
-        here = rows.column(table.names[column])
-        present = np.unique(here.codes[here.codes >= 0])
-        levels = here.levels[present].tolist()
-        strange = [level for level in levels if str(level) not in hash_of]
-        if strange or any(not isinstance(level, (str, int)) for level in levels):
+    hashes: dict[int, dict[Any, int]] = {}
+    for column in split:
+        values = rows.column(table.names[column])
+        present = np.unique(values.codes[values.codes >= 0])
+        levels = values.levels[present].tolist()
+        unknown = [level for level in levels if str(level) not in hash_of]
+        if unknown or any(not isinstance(level, (str, int)) for level in levels):
             raise CannotRead(f"CatBoost's hash of a category of column {table.names[column]!r} is not known")
-        found[column] = {level: hash_of[str(level)] for level in levels}
-    return found
+        hashes[column] = {level: hash_of[str(level)] for level in levels}
+    return hashes

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.libraries.category_types import KnownLevels, categorised, holds_numbers
+from icefield.libraries.category_types import KnownLevels, as_category, holds_numbers
 from icefield.libraries.lightgbm.format import (
     CATEGORICAL,
     blocks,
@@ -19,15 +19,15 @@ from icefield.libraries.lightgbm.format import (
     numbers,
     parse,
 )
-from icefield.libraries.native_files import LoadError, NativeFormat, cut, needed
-from icefield.libraries.soundness import (
+from icefield.libraries.native_files import LoadError, NativeFormat, cut, require
+from icefield.libraries.validation import (
     Links,
     check_count,
     check_finite,
     check_links,
     check_steps,
     check_within,
-    tried_rows,
+    trial_rows,
     try_rows,
 )
 
@@ -46,7 +46,7 @@ FORMATS = {
 
 def load(file: Path) -> Any:
     """The Booster in a text file."""
-    return needed("lightgbm").Booster(model_file=str(file))
+    return require("lightgbm").Booster(model_file=str(file))
 
 
 def check_before_loading(file: Path) -> None:
@@ -63,7 +63,7 @@ def check_before_loading(file: Path) -> None:
 
 
 def _check_parameters(text: str) -> None:
-    """LightGBM takes what follows a line's colon, be there one or not."""
+    """Raise where a line of a text's parameters is malformed: LightGBM reads what follows its colon, be there one or not."""
     _, begun, rest = text.partition("\nparameters:")
     lines, ended, _ = rest.partition("\nend of parameters")
     if begun and not ended:
@@ -76,19 +76,19 @@ def _check_parameters(text: str) -> None:
 def check(model: Any, file: Path) -> None:
     """Levels and columns of what was loaded, and some rows."""
     levels = model.pandas_categorical or []
-    if not isinstance(levels, list) or not all(isinstance(own, list) for own in levels):
+    if not isinstance(levels, list) or not all(isinstance(column, list) for column in levels):
         raise LoadError("pandas_categorical holds no lists of levels")
-    if any(isinstance(level, (list, dict)) for own in levels for level in own):
+    if any(isinstance(level, (list, dict)) for column in levels for level in column):
         raise LoadError("pandas_categorical holds levels that are none")
     check_within(categorical_positions(model), model.num_feature(), "categorical_feature")
-    try_rows(model.predict, tried_rows(model.num_feature()))
+    try_rows(model.predict, trial_rows(model.num_feature()))
 
 
 def with_categories(model: Any, frame: Any) -> Any:
     """Text columns as the categories the model was trained on."""
     booster = getattr(model, "booster_", model)
     return (
-        categorised(frame, _levels(booster, frame)) if getattr(booster, "pandas_categorical", None) else frame
+        as_category(frame, _levels(booster, frame)) if getattr(booster, "pandas_categorical", None) else frame
     )
 
 
@@ -158,19 +158,19 @@ def _levels(model: Any, frame: Any) -> dict[str, list[Any]]:
     names, levels = model.feature_name(), model.pandas_categorical
     positions = categorical_positions(model)
     if len(positions) == len(levels):
-        return {names[at]: own for at, own in zip(positions, levels)}
+        return {names[position]: known for position, known in zip(positions, levels)}
     infos = header_of(model).get("feature_infos", "").split()
-    listed = [name for name, info in zip(names, infos) if not info.startswith("[") and info != "none"]
-    if len(listed) != len(levels):
+    chosen = [name for name, info in zip(names, infos) if not info.startswith("[") and info != "none"]
+    if len(chosen) != len(levels):
         # A column without a split has no description; texts can only have been categories.
-        held = {name: frame[name] for name in names if name in frame.columns}
-        listed = [
-            n for n in held if n in listed or not holds_numbers(held[n]) or str(held[n].dtype) == "category"
+        data = {name: frame[name] for name in names if name in frame.columns}
+        chosen = [
+            n for n in data if n in chosen or not holds_numbers(data[n]) or str(data[n].dtype) == "category"
         ]
-    if len(listed) != len(levels):
+    if len(chosen) != len(levels):
         raise LoadError(
             f"The model was trained with {len(levels)} categorical columns, but its file does not say which: "
-            f"{len(listed)} of the data's columns could be meant ({cut(', '.join(map(str, listed)))}). "
+            f"{len(chosen)} of the data's columns could be meant ({cut(', '.join(map(str, chosen)))}). "
             "Hint: store the data as Parquet or Feather with categorical columns."
         )
-    return dict(zip(listed, levels))
+    return dict(zip(chosen, levels))

@@ -81,7 +81,7 @@ def parse(text: str) -> ModelText:
     return ModelText(first, header, bool(end), tree.lstrip("\n") + body, len(text))
 
 
-def exported(booster: Any) -> ModelText:
+def model_text(booster: Any) -> ModelText:
     """All of a booster's model that predicts, up to its best iteration where it has one.
 
     LightGBM writes into a megabyte first, and everything a second time where that was too small. So a large model is
@@ -95,28 +95,28 @@ def exported(booster: Any) -> ModelText:
     parts: list[ModelText] = []
     length, start = len(first.body), 0  # of an iteration, as far as seen
     while start < iterations:
-        few = min(max(1, BUFFER * 3 // 4 // max(length, 1)), iterations - start)
-        parts.append(parse(booster.model_to_string(num_iteration=few, start_iteration=start)))
-        length, start = max(length, len(parts[-1].body) // few), start + few
+        count = min(max(1, BUFFER * 3 // 4 // max(length, 1)), iterations - start)
+        parts.append(parse(booster.model_to_string(num_iteration=count, start_iteration=start)))
+        length, start = max(length, len(parts[-1].body) // count), start + count
     ended = all(part.ended for part in parts)
     return replace(first, ended=ended, body="\n".join(part.body for part in parts))
 
 
 def header_of(booster: Any) -> Mapping[str, str]:
-    """What the header of a booster's text says; one iteration's trees are the least that can be written."""
+    """The header fields of a booster's text, by name; the text is written with one iteration's trees, the least possible."""
     return parse(booster.model_to_string(num_iteration=1)).header
 
 
 def categorical_positions(booster: Any) -> list[int]:
     """Which columns the stored parameters call categorical; empty where they do not say."""
-    listed = parameter(booster.model_to_string(num_iteration=1), "categorical_feature").split(",")
-    return [int(one) for one in listed] if all(one.strip().isdigit() for one in listed) else []
+    words = parameter(booster.model_to_string(num_iteration=1), "categorical_feature").split(",")
+    return [int(word) for word in words] if all(word.strip().isdigit() for word in words) else []
 
 
 def parameter(text: str, name: str) -> str:
-    """What a model's text says of a parameter it was fitted with; empty where it does not say."""
-    found = re.search(rf"^\[{name}: (.*)\]$", text, re.MULTILINE)
-    return "" if found is None else found.group(1).strip()
+    """The value of a training parameter in a model's text; empty where the text has none."""
+    match = re.search(rf"^\[{name}: (.*)\]$", text, re.MULTILINE)
+    return "" if match is None else match.group(1).strip()
 
 
 def objective_words(booster: Any) -> list[str]:
@@ -138,16 +138,16 @@ def numbers(texts: Iterable[str], dtype: Any) -> NDArray[Any]:
     from icefield import kernels  # whoever only predicts needs none
 
     joined = " ".join(text for text in texts if text)
-    found = np.empty(joined.count(" ") + 1 if joined else 0)
-    left = np.empty(len(found), np.uint8)
+    values = np.empty(joined.count(" ") + 1 if joined else 0)
+    unread = np.empty(len(values), np.uint8)
     characters = np.frombuffer(joined.encode(), np.uint8)
-    is_read = kernels.read_numbers(text=characters, found=found, left=left)
-    if is_read and left.any():  # very small, very large, or no number
+    is_read = kernels.read_numbers(text=characters, found=values, left=unread)
+    if is_read and unread.any():  # very small, very large, or no number
         words = joined.split(" ")
         try:
-            found[left == 1] = [float(words[i]) for i in np.flatnonzero(left)]
+            values[unread == 1] = [float(words[i]) for i in np.flatnonzero(unread)]
         except ValueError:
             is_read = False
     if is_read and np.dtype(dtype).kind != "f":
-        is_read = bool((np.abs(found) < LARGEST_EXACT).all() and (found == np.rint(found)).all())
-    return found.astype(dtype, copy=False) if is_read else np.array(joined.split(), dtype)
+        is_read = bool((np.abs(values) < LARGEST_EXACT).all() and (values == np.rint(values)).all())
+    return values.astype(dtype, copy=False) if is_read else np.array(joined.split(), dtype)

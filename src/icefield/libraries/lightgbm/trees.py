@@ -39,8 +39,8 @@ from icefield.libraries.lightgbm.format import (
     LOG_OBJECTIVES,
     ModelText,
     booster_of,
-    exported,
     is_booster,
+    model_text,
     numbers,
 )
 
@@ -76,7 +76,7 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     booster = booster_of(model)
     if booster is not model:
         _check_predict_parameters(model)
-    text = exported(booster)
+    text = model_text(booster)
     _check_header(text)
     header = text.header
     check_width(table, int(header["max_feature_idx"]) + 1)
@@ -108,14 +108,14 @@ def _has_both_columns(model: Any, objective: str) -> bool:
 
 
 def _check_predict_parameters(model: Any) -> None:
-    given = model.get_params()
-    switches = [name for name in sorted(PREDICT_SWITCHES & set(given)) if given[name]]
+    parameters = model.get_params()
+    switches = [name for name in sorted(PREDICT_SWITCHES & set(parameters)) if parameters[name]]
     if switches:
         raise CannotRead(f"the model was given {switches[0]}, which changes what predict adds up")
 
 
 def _check_header(text: ModelText) -> None:
-    """Only the format that is known is read."""
+    """Raise `CannotRead` where a text's header is not of the format known here."""
     if text.first_line != "tree":
         raise CannotRead(f"the LightGBM model text starts with {text.first_line!r}, not with 'tree'")
     unknown = set(text.header) - HEADER_KEYS - {""}
@@ -200,8 +200,8 @@ class _TreesText:
             words = numbers([fields["cat_threshold"]], np.uint32)
             sets += [members_of(words[start:stop]) for start, stop in pairwise(bounds.tolist())]
         number = np.full(len(self.decision), -1, np.int64)
-        own = self.tree_of_split[self.is_set]
-        number[self.is_set] = first[own] + self.threshold[self.is_set].astype(np.int64)
+        tree_of_set = self.tree_of_split[self.is_set]
+        number[self.is_set] = first[tree_of_set] + self.threshold[self.is_set].astype(np.int64)
         if number.size and number.max() >= len(sets):
             raise CannotRead("a LightGBM split refers to a category set that is not there")
         return sets, number
@@ -210,22 +210,22 @@ class _TreesText:
         """All nodes and each tree's root. Splits first, then leaves, tree by tree: LightGBM numbers leaves as ``~leaf``."""
         n_splits = self.n_splits
         root = np.concatenate([[0], np.cumsum(n_splits + self.n_leaves)])
-        split_at = _places(root[:-1], n_splits)
-        leaf_at = _places(root[:-1] + n_splits, self.n_leaves)
+        splits = _places(root[:-1], n_splits)
+        leaves = _places(root[:-1] + n_splits, self.n_leaves)
 
         def absolute(child: NDArray[np.int64]) -> NDArray[np.int64]:
             of_leaves = (root[:-1] + n_splits)[self.tree_of_split]
             return np.where(child >= 0, root[self.tree_of_split] + child, of_leaves + ~child)
 
-        def spread(values: NDArray, at: NDArray[np.int64] = split_at, fill: float = 0) -> NDArray:
+        def spread(values: NDArray, positions: NDArray[np.int64] = splits, fill: float = 0) -> NDArray:
             out = np.full(root[-1], fill, values.dtype)
-            out[at] = values
+            out[positions] = values
             return out
 
         weight = np.full(root[-1], np.nan)
-        for at, counts in ((split_at, self.split_count), (leaf_at, self.leaf_count)):
-            if len(counts) == len(at):
-                weight[at] = counts
+        for positions, counts in ((splits, self.split_count), (leaves, self.leaf_count)):
+            if len(counts) == len(positions):
+                weight[positions] = counts
         nodes = Nodes(
             column=spread(self.column),
             threshold=spread(self._thresholds(tiny_is_zero)),
@@ -234,13 +234,13 @@ class _TreesText:
             set_number=spread(self.set_number, fill=-1),
             left=spread(absolute(self.left), fill=-1),
             right=spread(absolute(self.right), fill=-1),
-            value=spread(self.leaf_value, leaf_at),
+            value=spread(self.leaf_value, leaves),
             weight=weight,
         )
         return nodes, root[:-1]
 
     def _thresholds(self, tiny_is_zero: bool) -> NDArray[np.float64]:
-        """Dense matrices drop numbers as small as 1e-35 to 0 before any comparison.
+        """Thresholds of all splits, for matrices in which numbers as small as 1e-35 become 0 before any comparison.
 
         All of them then go where 0 goes, which moves a threshold in their midst to their edge.
         """
@@ -275,11 +275,11 @@ def _encoder(table: Table, trees: _TreesText, pandas_categorical: Any) -> Encode
     head = table.slice(0, min(table.n_rows, HEAD))
     with_levels = [i for i, name in enumerate(table.names) if head.column(name).kind == "categorical"]
     if with_levels:
-        known = pandas_categorical or []
-        if len(known) != len(with_levels):
-            held = f"the table has {len(with_levels)} categorical columns"
-            raise CannotRead(f"{held}, the LightGBM model was trained on {len(known)}")
-        for position, levels in zip(with_levels, known):
+        categories = pandas_categorical or []
+        if len(categories) != len(with_levels):
+            problem = f"the table has {len(with_levels)} categorical columns"
+            raise CannotRead(f"{problem}, the LightGBM model was trained on {len(categories)}")
+        for position, levels in zip(with_levels, categories):
             rules[position] = levels_in_order(levels, unknown_is_missing=True)
     check_numeric(head, set(range(len(table.names))) - set(with_levels))
     return Encoder(table.names, tuple(rules))

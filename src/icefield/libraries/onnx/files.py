@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from icefield.libraries.category_types import KnownLevels
-from icefield.libraries.native_files import NativeFormat, needed
+from icefield.libraries.native_files import NativeFormat, require
 from icefield.libraries.onnx import is_session
-from icefield.libraries.soundness import tried_rows, try_rows
+from icefield.libraries.validation import trial_rows, try_rows
 
 # The format begins with no mark.
 FORMATS = {".onnx": NativeFormat("an ONNX", "onnx.save_model", is_own=lambda head: True)}
@@ -19,29 +19,29 @@ FORMATS = {".onnx": NativeFormat("an ONNX", "onnx.save_model", is_own=lambda hea
 
 def load(file: Path) -> Any:
     """A session that answers with the model in a file."""
-    return needed("onnxruntime").InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    return require("onnxruntime").InferenceSession(str(file), providers=["CPUExecutionProvider"])
 
 
 def check(model: Any, file: Path) -> None:
-    """A session checks its graph when it opens; what its operators do with damaged numbers shows when they run."""
+    """Run a loaded session on trial rows: damaged numbers show only there, the graph was checked when it opened."""
     inputs = model.get_inputs()
-    rows = tried_rows(max(map(_width, inputs), default=1))
-    for some in (rows, rows[:1]):  # a graph may be made for one row
-        try_rows(lambda given: model.run(None, {one.name: _values(one, given) for one in inputs}), some)
+    rows = trial_rows(max(map(_width, inputs), default=1))
+    for batch in (rows, rows[:1]):  # a graph may be made for one row
+        try_rows(lambda data: model.run(None, {arg.name: _values(arg, data) for arg in inputs}), batch)
 
 
-def _width(given: Any) -> int:
-    return next((size for size in given.shape[1:] if isinstance(size, int)), 1)
+def _width(arg: Any) -> int:
+    return next((size for size in arg.shape[1:] if isinstance(size, int)), 1)
 
 
-def _values(given: Any, rows: Any) -> Any:
-    """Some rows as one of the inputs takes them."""
-    values = rows[:, : _width(given)]
-    if given.type == "tensor(string)":
+def _values(arg: Any, rows: Any) -> Any:
+    """Rows as one of a session's inputs takes them: its width and number type."""
+    values = rows[:, : _width(arg)]
+    if arg.type == "tensor(string)":
         return values.astype(str).astype(object)
-    if given.type.startswith("tensor(float)"):
+    if arg.type.startswith("tensor(float)"):
         return values.astype(np.float32)
-    whole = given.type != "tensor(double)"
+    whole = arg.type != "tensor(double)"
     return np.nan_to_num(values).clip(-1e6, 1e6).astype(np.int64) if whole else values
 
 
@@ -66,5 +66,5 @@ def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:
     if not is_session(model):
         return []
     inputs = model.get_inputs()
-    kinds = [one.type for one in inputs] * (len(names) if len(inputs) == 1 else 1)
+    kinds = [arg.type for arg in inputs] * (len(names) if len(inputs) == 1 else 1)
     return [name for name, kind in zip(names, kinds) if kind != "tensor(string)"]

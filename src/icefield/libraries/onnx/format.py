@@ -59,16 +59,16 @@ class Graph:
 def graph_of(model: bytes) -> Graph:
     """The graph of a model that is stored as bytes; `NotOnnx` where they are none."""
     try:
-        top = _fields(memoryview(model), (7, 25))
-        if len(top[7]) != 1 or top[25]:  # functions of a model's own are not followed
+        model_fields = _fields(memoryview(model), (7, 25))
+        if len(model_fields[7]) != 1 or model_fields[25]:  # functions of a model's own are not followed
             raise NotOnnx("it has no graph, or functions of its own")
-        parts = _fields(top[7][0], (1, 5, 11, 12, 15))
+        parts = _fields(model_fields[7][0], (1, 5, 11, 12, 15))
         if parts[15]:
             raise NotOnnx("it has sparse constants")
         constants = dict(map(_constant, parts[5]))
         nodes = tuple(map(_node, parts[1]))
         inputs = {name: shape for name, shape in map(_input, parts[11]) if name not in constants}
-        return Graph(nodes, constants, inputs, tuple(_text(_fields(one, (1,))[1][0]) for one in parts[12]))
+        return Graph(nodes, constants, inputs, tuple(_text(_fields(raw, (1,))[1][0]) for raw in parts[12]))
     except (IndexError, UnicodeDecodeError, OverflowError, TypeError) as error:
         raise NotOnnx("it is not well formed") from error
 
@@ -77,16 +77,16 @@ def _node(data: Bytes) -> Node:
     parts = _fields(data, (1, 2, 4, 5, 7))
     domain = _text(parts[7][0]) if parts[7] else ""
     integers, sizes = {}, {}
-    for one in parts[5]:
-        own = _fields(one, (1, 3, 6, 7, 8, 9, 11))
-        if own[6] or own[11]:
+    for attribute in parts[5]:
+        part = _fields(attribute, (1, 3, 6, 7, 8, 9, 11))
+        if part[6] or part[11]:
             raise NotOnnx("a node has a graph of its own")
-        name = _text(own[1][0])
-        if own[3]:
-            integers[name] = _signed(own[3][0])
-        for listed in (7, 8, 9):
-            if own[listed]:
-                sizes[name] = len(own[listed]) if listed == 9 else sum(_count(v, listed) for v in own[listed])
+        name = _text(part[1][0])
+        if part[3]:
+            integers[name] = _signed(part[3][0])
+        for tag in (7, 8, 9):
+            if part[tag]:
+                sizes[name] = len(part[tag]) if tag == 9 else sum(_count(v, tag) for v in part[tag])
     kind = _text(parts[4][0])
     return Node(
         kind if domain in ("", "ai.onnx") else f"{domain}.{kind}",
@@ -94,11 +94,11 @@ def _node(data: Bytes) -> Node:
     )  # fmt: skip
 
 
-def _count(value: Bytes | int, listed: int) -> int:
+def _count(value: Bytes | int, tag: int) -> int:
     """How many numbers a field of a list holds: one, or several packed together."""
     if isinstance(value, int):
         return 1
-    return len(value) // 4 if listed == 7 else len(list(_numbers(value)))
+    return len(value) // 4 if tag == 7 else len(list(_numbers(value)))
 
 
 def _constant(data: Bytes) -> tuple[str, Constant]:
@@ -115,16 +115,16 @@ def _input(data: Bytes) -> tuple[str, tuple[int | None, ...]]:
     parts = _fields(data, (1, 2))
     tensor = _fields(_fields(parts[2][0], (1,))[1][0], (2,))
     dims = _fields(tensor[2][0], (1,))[1] if tensor[2] else []
-    sizes = [_fields(one, (1,))[1] for one in dims]
+    sizes = [_fields(dim, (1,))[1] for dim in dims]
     return _text(parts[1][0]), tuple(int(size[0]) if size else None for size in sizes)
 
 
 # --- Protocol Buffers --------------------------------------------------------------------------------
 
 
-def _fields(data: Bytes, wanted: tuple[int, ...]) -> dict[int, list]:
+def _fields(data: Bytes, numbers: tuple[int, ...]) -> dict[int, list]:
     """The values of the wanted fields of a message: integers, and the bytes of everything else."""
-    found: dict[int, list] = {number: [] for number in wanted}
+    values: dict[int, list] = {number: [] for number in numbers}
     at = 0
     while at < len(data):
         key, at = _varint(data, at)
@@ -137,18 +137,18 @@ def _fields(data: Bytes, wanted: tuple[int, ...]) -> dict[int, list]:
             if size < 0 or at + size > len(data):
                 raise NotOnnx("it is not well formed")
             value, at = data[at : at + size], at + size
-        if number in found:
-            found[number].append(value)
-    return found
+        if number in values:
+            values[number].append(value)
+    return values
 
 
 def _varint(data: Bytes, at: int) -> tuple[int, int]:
     value = 0
-    for place in range(10):
-        byte = data[at + place]
-        value |= (byte & 127) << 7 * place
+    for i in range(10):
+        byte = data[at + i]
+        value |= (byte & 127) << 7 * i
         if byte < 128:
-            return value, at + place + 1
+            return value, at + i + 1
     raise NotOnnx("it is not well formed")
 
 

@@ -31,10 +31,10 @@ def adapt(model: Any, scale: str) -> Adapter:
         raise refuse_raw_scale("an ONNX model")
     session = model if is_session(model) else _open(model)
     inputs, output = session.get_inputs(), _output(session.get_outputs())
-    for one in inputs:
-        if one.type not in _NUMPY_TYPES:
+    for arg in inputs:
+        if arg.type not in _NUMPY_TYPES:
             raise ModelError.about(
-                "model", f"takes an input {one.name!r} of type {one.type}, not a table",
+                "model", f"takes an input {arg.name!r} of type {arg.type}, not a table",
                 hint="pass a function that runs the session",
             )  # fmt: skip
     classifier = "prob" in output.name.lower() or output.type.startswith("seq(map(")
@@ -47,7 +47,7 @@ def adapt(model: Any, scale: str) -> Adapter:
         scale_label="probability" if classifier else "prediction",
         answer=OnnxAnswer(session, output.name),
         naming=ClassesOfAnswer() if classifier else Positions(),
-        columns=None if single else tuple(one.name for one in inputs),
+        columns=None if single else tuple(arg.name for arg in inputs),
         n_columns=width if isinstance(width, int) else None if single else len(inputs),
         forms=(RowForm("numpy", number if single and number != "object" else None),),
     )
@@ -72,13 +72,13 @@ def _open(model: Any) -> Any:
 
 def _output(outputs: Sequence[Any]) -> Any:
     """The one output that holds numbers; predicted labels beside it are left aside."""
-    scores = [one for one in outputs if one.type in _FLOATS or one.type.startswith("seq(map(")]
-    named = [one for one in scores if "prob" in one.name.lower()]
-    for found in (named, scores, [one for one in outputs if one.type in _NUMPY_TYPES]):
-        if len(found) == 1:
-            return found[0]
+    scores = [arg for arg in outputs if arg.type in _FLOATS or arg.type.startswith("seq(map(")]
+    probabilities = [arg for arg in scores if "prob" in arg.name.lower()]
+    for candidates in (probabilities, scores, [arg for arg in outputs if arg.type in _NUMPY_TYPES]):
+        if len(candidates) == 1:
+            return candidates[0]
     hint = "pass a function, for example lambda X: session.run(['score'], {'X': X})[0]"
-    names = [one.name for one in outputs]
+    names = [arg.name for arg in outputs]
     raise ModelError.about("model", "must have one output of numbers", names, hint)
 
 
@@ -91,7 +91,7 @@ class OnnxAnswer:
     def __call__(self, rows: NDArray[Any]) -> Any:
         inputs = self.session.get_inputs()
         parts = [rows] if len(inputs) == 1 else [rows[:, [i]] for i in range(len(inputs))]
-        feed = {one.name: _typed(part, one) for one, part in zip(inputs, parts)}
+        feed = {arg.name: _as_input(part, arg) for arg, part in zip(inputs, parts)}
         answer = self.session.run([self.output], feed)[0]
         if isinstance(answer, list) and answer and isinstance(answer[0], Mapping):
             return ByLabel(answer)
@@ -119,7 +119,7 @@ class ClassesOfAnswer:
         return ByClass(np.array(labels, dtype=object))(widths, answer)
 
 
-def _typed(rows: NDArray[Any], one: Any) -> NDArray[Any]:
-    number = _NUMPY_TYPES[one.type]
+def _as_input(rows: NDArray[Any], arg: Any) -> NDArray[Any]:
+    number = _NUMPY_TYPES[arg.type]
     values = rows.astype(str).astype(object) if number == "object" else rows.astype(number, copy=False)
-    return values.ravel() if len(one.shape) == 1 else values
+    return values.ravel() if len(arg.shape) == 1 else values

@@ -17,45 +17,45 @@ PLAIN = (str, bytes, int, float, complex, type(None))
 
 def attributes_of(model: Any) -> list[Any]:
     """A model's attributes, down to plain values and to objects that are told apart by identity."""
-    found: list[Any] = []
-    _add_parts(model, found, set(), learns_in_place=False)
-    return found[:MOST_PARTS]
+    parts: list[Any] = []
+    _add_parts(model, parts, set(), learns_in_place=False)
+    return parts[:MOST_PARTS]
 
 
-def _add_parts(value: Any, found: list[Any], seen: set[int], learns_in_place: bool) -> None:
+def _add_parts(value: Any, parts: list[Any], seen: set[int], learns_in_place: bool) -> None:
     """Add a model's attributes, down to plain values and to objects that are told apart by identity."""
     if isinstance(value, PLAIN):
-        found.append(value)
+        parts.append(value)
         return
-    if id(value) in seen or len(found) >= MOST_PARTS:
+    if id(value) in seen or len(parts) >= MOST_PARTS:
         return
     seen.add(id(value))
     if isinstance(value, (list, tuple)):
-        found.append(len(value))
+        parts.append(len(value))
         for item in value[:MOST_PARTS]:
-            _add_parts(item, found, seen, learns_in_place)
+            _add_parts(item, parts, seen, learns_in_place)
     elif isinstance(value, dict):
         for key, item in islice(value.items(), MOST_PARTS):
-            found.append(key)
-            _add_parts(item, found, seen, learns_in_place)
+            parts.append(key)
+            _add_parts(item, parts, seen, learns_in_place)
     elif isinstance(value, np.ndarray):
-        found.append(value)
+        parts.append(value)
         if value.dtype == object:
             for item in value.ravel()[:MOST_PARTS].tolist():
-                _add_parts(item, found, seen, learns_in_place)
+                _add_parts(item, parts, seen, learns_in_place)
         elif learns_in_place:
-            found.append(value.flat[:: max(1, value.size // SAMPLED)].tobytes())
+            parts.append(value.flat[:: max(1, value.size // SAMPLED)].tobytes())
     else:
-        found.append(value)
+        parts.append(value)
         if _is_looked_into(value):
             attributes = vars(value)
             if "tree_" in attributes:  # a forest has hundreds, each with the same settings
-                found.append(attributes["tree_"])
+                parts.append(attributes["tree_"])
                 return
             in_place = hasattr(value, "partial_fit")
             for name, item in attributes.items():
-                found.append(name)
-                _add_parts(item, found, seen, in_place)
+                parts.append(name)
+                _add_parts(item, parts, seen, in_place)
 
 
 def _is_looked_into(value: Any) -> bool:

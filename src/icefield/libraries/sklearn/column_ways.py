@@ -22,7 +22,7 @@ class UnknownTransformer(Exception):
 
 
 def compose(before: Sequence[frozenset[int]], step: Sources) -> Sources:
-    """What a step's outputs depend on, from what its inputs do."""
+    """The raw columns that a step's outputs depend on, given those its inputs depend on and the step's own sources."""
     return [frozenset().union(*(before[i] for i in sources)) for sources in step]
 
 
@@ -57,7 +57,7 @@ def _one_hot(step: Any, width: int) -> Sources:
 
 
 def _evenly(step: Any, width: int) -> Sources:
-    """As many outputs for each input, side by side."""
+    """The sources of a transformer that gives the same number of outputs for each input, side by side."""
     outputs = len(step.get_feature_names_out())
     if outputs % width:
         raise UnknownTransformer(f"{type_name(step)} gives its {width} columns unequal numbers of outputs")
@@ -83,7 +83,7 @@ def _indicator(step: Any, width: int = 0) -> Sources:
 
 
 def _function(step: Any, width: int) -> Sources:
-    """Only no function at all, or a numpy ufunc of one argument, is known to look at single numbers."""
+    """The sources of a FunctionTransformer: one to one for no function or a numpy ufunc of one argument, else unknown."""
     known = step.func is None or (isinstance(step.func, np.ufunc) and step.func.nin == 1)
     if not known or step.kw_args:
         raise UnknownTransformer("the function of a FunctionTransformer may look across rows")
@@ -110,8 +110,8 @@ def _column_transformer(step: Any, width: int) -> Sources:
             raise UnknownTransformer(
                 f"{type_name(transformer)} in a ColumnTransformer gave another number of columns"
             )
-        own = (frozenset(columns[s] for s in sources) for sources in traced)
-        outputs |= dict(zip(range(where.start, where.stop), own))
+        sources_of = (frozenset(columns[s] for s in sources) for sources in traced)
+        outputs |= dict(zip(range(where.start, where.stop), sources_of))
     return [outputs[i] for i in range(len(outputs))]
 
 
@@ -120,7 +120,7 @@ def branches(step: Any) -> list[tuple[Any, list[int], slice]]:
     inputs = getattr(step, "_transformer_to_input_indices", None)
     if inputs is None:
         raise UnknownTransformer("this scikit-learn keeps the columns of a ColumnTransformer elsewhere")
-    found = []
+    parts = []
     for name, transformer, columns in step.transformers_:
         if isinstance(transformer, str) and transformer == "drop":
             continue
@@ -130,8 +130,8 @@ def branches(step: Any) -> list[tuple[Any, list[int], slice]]:
             )
         positions = [int(i) for i in inputs[name]]
         if positions:
-            found.append((transformer, positions, step.output_indices_[name]))
-    return found
+            parts.append((transformer, positions, step.output_indices_[name]))
+    return parts
 
 
 _TRACES: dict[str, Callable[[Any, int], Sources]] = {
@@ -154,7 +154,7 @@ _TRACES: dict[str, Callable[[Any, int], Sources]] = {
     "TargetEncoder": _evenly,
     "SplineTransformer": _evenly,
     "KBinsDiscretizer": lambda step, width: _spread_out([1] * width if step.encode == "ordinal" else step.n_bins_),
-    "PolynomialFeatures": lambda step, width: [frozenset(np.flatnonzero(own).tolist()) for own in step.powers_],
+    "PolynomialFeatures": lambda step, width: [frozenset(np.flatnonzero(powers).tolist()) for powers in step.powers_],
     "Normalizer": lambda step, width: [frozenset(range(width))] * width,
     "SimpleImputer": _simple_imputer,
     "MissingIndicator": _indicator,

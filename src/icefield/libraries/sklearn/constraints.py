@@ -21,7 +21,7 @@ def declared(model: Any) -> Declared:
         )
     if monotone is None and together is None:
         return Declared()
-    together = [list(one) for one in together or ()]
+    together = [list(group) for group in together or ()]
     # Columns in no set make up one more.
     rest = set(range(n)).difference(*together)
     if together and rest:

@@ -25,12 +25,12 @@ OF_TREES = ("sklearn.ensemble._forest", "sklearn.ensemble._gb", "sklearn.ensembl
 def known_levels(model: Any) -> dict[Any, KnownLevels]:
     """Levels by column; a column that two encoders know differently is left out."""
     names = _names(model)
-    found: dict[Any, KnownLevels] = {}
+    levels_of: dict[Any, KnownLevels] = {}
     differing = set()
     for name, levels in [] if names is None else _levels(model, names):
-        if found.setdefault(name, levels).levels != levels.levels:
+        if levels_of.setdefault(name, levels).levels != levels.levels:
             differing.add(name)
-    return {name: levels for name, levels in found.items() if name not in differing}
+    return {name: levels for name, levels in levels_of.items() if name not in differing}
 
 
 def takes_only_numbers(model: Any) -> bool:
@@ -42,8 +42,8 @@ def takes_only_numbers(model: Any) -> bool:
     )
     if home in OF_TREES:
         return True
-    own = home.startswith("sklearn.") and not type_name(inner).startswith("Dummy")
-    return own and not is_pipeline(inner) and not holds_others
+    is_sklearns = home.startswith("sklearn.") and not type_name(inner).startswith("Dummy")
+    return is_sklearns and not is_pipeline(inner) and not holds_others
 
 
 def _names(model: Any) -> Sequence[Any] | None:
@@ -88,18 +88,18 @@ def _levels_of_encoder(encoder: Any, names: Sequence[Any]) -> Iterator[Found]:
     if len(categories) != len(names) or not all(np.ndim(levels) == 1 for levels in categories):
         return
     for name, levels in zip(names, categories):
-        listed = np.asarray(levels).tolist()
-        blank = next((level for level in listed if is_missing_value(level)), np.nan)
-        known = tuple(level for level in listed if not is_missing_value(level))
+        values = np.asarray(levels).tolist()
+        blank = next((level for level in values if is_missing_value(level)), np.nan)
+        known = tuple(level for level in values if not is_missing_value(level))
         yield name, KnownLevels(known, typed=False, unseen="kept", missing=blank)
 
 
 def _members(model: Any) -> list[Any]:
-    """Estimators that get the same rows."""
+    """The estimators inside a model that get the same rows as it does."""
     if hasattr(model, "regressor_"):
         return [model.regressor_]
     if hasattr(model, "calibrated_classifiers_"):
-        return [one.estimator for one in model.calibrated_classifiers_]
+        return [member.estimator for member in model.calibrated_classifiers_]
     members = getattr(model, "estimators_", None)
     return list(members) if isinstance(members, list) else []
 
@@ -108,7 +108,7 @@ def _chosen(columns: Any, names: Sequence[Any]) -> list[Any]:
     """Names of the columns a column transformer hands on, however they were given."""
     if isinstance(columns, slice):
         return list(names[columns])
-    listed = [columns] if isinstance(columns, (str, int)) else list(np.asarray(columns).tolist())
-    if listed and all(isinstance(one, bool) for one in listed):
-        return [name for name, wanted in zip(names, listed) if wanted]
-    return [names[one] if isinstance(one, int) and one not in names else one for one in listed]
+    chosen = [columns] if isinstance(columns, (str, int)) else list(np.asarray(columns).tolist())
+    if chosen and all(isinstance(column, bool) for column in chosen):
+        return [name for name, keep in zip(names, chosen) if keep]
+    return [names[column] if isinstance(column, int) and column not in names else column for column in chosen]

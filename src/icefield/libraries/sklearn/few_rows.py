@@ -19,8 +19,8 @@ FEW_ROWS = 256
 WAKES_THREADS = {"HistGradientBoostingClassifier", "HistGradientBoostingRegressor"}
 
 
-def asking(model: Any, method: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A method of a model, in one thread for a few rows where it would wake several."""
+def with_few_threads(model: Any, method: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A predict method that uses one thread for few rows, where the estimator would wake several for any number."""
     inner = core(model)
     is_known = type(inner).__module__.startswith("sklearn.") and type_name(inner) in WAKES_THREADS
     return partial(_ask, method) if is_known else method

@@ -57,12 +57,12 @@ Answer = Callable[[Any], Any]
 
 def raw_answer(model: Any, kind: str) -> tuple[Answer, str]:
     """How to ask an estimator for its margin, and what that number is called."""
-    found = _margin(model, kind)
-    if found is None:
+    margin = _margin(model, kind)
+    if margin is None:
         reason = _WHY_NO_MARGIN.get(type_name(model), "it gives no value before its link")
         problem = f"cannot be 'raw': {type_name(model)} has no margin; {reason}"
         raise ModelError.about("scale", problem, hint='use scale="response"')
-    return found
+    return margin
 
 
 def _margin(model: Any, kind: str) -> tuple[Answer, str] | None:
@@ -94,8 +94,8 @@ def has_log_link(model: Any) -> bool:
     if library is not None and library.knows_margin and inner is not model:
         return library.predictions.adapt(inner, "response").positive
     if comes_from(inner, "statsmodels"):
-        found = _linear_predictor(inner)
-        return found is not None and found[1] == LOG_OF_PREDICTION
+        predictor = _linear_predictor(inner)
+        return predictor is not None and predictor[1] == LOG_OF_PREDICTION
     loss = getattr(inner, "_base_loss", None) or getattr(inner, "_loss", None)
     return _link_label(loss) == LOG_OF_PREDICTION or getattr(inner, "out_activation_", None) == "exp"
 

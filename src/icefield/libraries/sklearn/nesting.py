@@ -23,7 +23,7 @@ def handed_on_to(model: Any) -> Any | None:
 
 
 def unwrapped(model: Any) -> Any:
-    """What is inside fitted searches and frozen wrappers: perhaps a pipeline."""
+    """The model inside fitted searches and frozen wrappers, which may be a pipeline."""
     while (inner := handed_on_to(model)) is not None:
         model = inner
     return model

@@ -90,21 +90,21 @@ def read_hist_gradient_boosting(model: Any, table: Table) -> TreeModel:
         weight=records["count"],
         set_number=set_number,
     )
-    found = tree_model(
+    result = tree_model(
         nodes, encode, _loss_link(internal(model, "_loss")), SOURCE,
         tree_root=root, tree_output=np.arange(len(predictors)) % n_outputs,
         base=np.asarray(internal(model, "_baseline_prediction")), sets=[members_of(row) for bits in bitsets for row in bits],
     )  # fmt: skip
-    return replace(found, no_training_weights=UNWEIGHTED if getattr(model, "_fitted_with_sw", False) else "")
+    return replace(result, no_training_weights=UNWEIGHTED if getattr(model, "_fitted_with_sw", False) else "")
 
 
 def _joined(records: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Records one after another; of the same type they are moved as they lie, and not field by field."""
     kind = records[0].dtype
-    if any(one.dtype != kind or not one.flags.c_contiguous for one in records):
+    if any(record.dtype != kind or not record.flags.c_contiguous for record in records):
         return np.concatenate(records)
     plain = np.dtype((np.void, kind.itemsize))
-    return np.concatenate([one.view(plain) for one in records]).view(kind)
+    return np.concatenate([record.view(plain) for record in records]).view(kind)
 
 
 def read_isolation_forest(model: Any, table: Table) -> TreeModel:
@@ -114,7 +114,7 @@ def read_isolation_forest(model: Any, table: Table) -> TreeModel:
     check_width(table, model.n_features_in_)
     trees = [estimator.tree_ for estimator in model.estimators_]
     steps, extra = internal(model, "_decision_path_lengths"), internal(model, "_average_path_length_per_tree")
-    depths = [(own + more - 1.0)[:, None] for own, more in zip(steps, extra)]
+    depths = [(depth + more - 1.0)[:, None] for depth, more in zip(steps, extra)]
     of_all = internal(model, "_max_features") == model.n_features_in_
     columns = None if of_all else model.estimators_features_
     nodes, root = _nodes(trees, depths, columns)
@@ -125,10 +125,10 @@ def read_isolation_forest(model: Any, table: Table) -> TreeModel:
     encode = _float32_encoder(table, refuse_infinite=False)
     # An outlier detector's score is its response on both scales; the sum of its trees is a path length.
     score = links.anomaly(len(trees) * typical, float(model.offset_))
-    found = tree_model(
+    result = tree_model(
         nodes, encode, score, SOURCE, tree_root=root, tree_output=np.zeros(len(trees)), base=np.zeros(1)
     )
-    return replace(found, raw_link=score)
+    return replace(result, raw_link=score)
 
 
 def _takes_missing(tree: Any) -> bool:
@@ -178,7 +178,7 @@ def _nodes(
     is_split = left >= 0
     column = [tree.feature for tree in trees]
     if columns is not None:
-        column = [np.asarray(names)[np.maximum(own, 0)] for names, own in zip(columns, column)]
+        column = [np.asarray(names)[np.maximum(features, 0)] for names, features in zip(columns, column)]
     nodes = Nodes(
         column=np.concatenate(column),
         threshold=np.concatenate([tree.threshold for tree in trees]),

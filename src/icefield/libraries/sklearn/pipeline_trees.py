@@ -77,12 +77,12 @@ def _unmixed(inner: TreeModel, split: SplitPipeline, transformed: Table) -> Iter
 
     Mixed columns that no split looks at decide nothing and are left out; any other is refused.
     """
-    looked_at = set(inner.forest.condition_column.tolist())
+    split_columns = set(inner.forest.condition_column.tolist())
     for i, name in enumerate(transformed.names):
         sources = split.sources(i)
         if len(sources) == 1 and name in inner.drives:
             yield name, sources[0]
-        elif len(sources) > 1 and looked_at & set(inner.drives.get(name, ())):
+        elif len(sources) > 1 and split_columns & set(inner.drives.get(name, ())):
             named = ", ".join(repr(source) for source in sources[:3])
             raise CannotRead(
                 f"the pipeline's preprocessing mixes columns ({named}) before the trees see them"

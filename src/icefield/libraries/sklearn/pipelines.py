@@ -160,8 +160,8 @@ class Crossing:
         alone = [i for i in _driven(split.levels[1], self.moved) if i not in mixed]
         rows = _crossed(self._joined, self._alone(points, 1), alone, size)
         for transformer, columns, where in self._branches:
-            own = {name: values for name, values in points.items() if name in columns}
-            block = transformer.transform(self.table.select(columns).crossed(own).native)
+            moving = {name: values for name, values in points.items() if name in columns}
+            block = transformer.transform(self.table.select(columns).crossed(moving).native)
             rows[:, where] = block.toarray() if hasattr(block, "toarray") else block
         return rows
 
@@ -170,11 +170,11 @@ class Crossing:
 
 
 def _mixes(sources: Iterable[frozenset[int]], moved: frozenset[int]) -> bool:
-    return any(one & moved and not one <= moved for one in sources)
+    return any(inputs & moved and not inputs <= moved for inputs in sources)
 
 
 def _driven(sources: Sequence[frozenset[int]], moved: frozenset[int]) -> list[int]:
-    return [i for i, one in enumerate(sources) if one & moved]
+    return [i for i, inputs in enumerate(sources) if inputs & moved]
 
 
 def _crossed(rows: Any, alone: Any, driven: list[int], size: int) -> Any:

@@ -24,7 +24,7 @@ from icefield.libraries.adapter import (
     plain_labels,
     type_name,
 )
-from icefield.libraries.sklearn.few_rows import asking
+from icefield.libraries.sklearn.few_rows import with_few_threads
 from icefield.libraries.sklearn.margins import has_log_link, raw_answer
 from icefield.libraries.sklearn.nesting import core
 from icefield.libraries.sklearn.threads import gains_by_threads
@@ -56,7 +56,7 @@ def adapt(model: Any, scale: str) -> Adapter:
     return Adapter(
         kind=kind,
         scale_label=label,
-        answer=asking(model, answer),
+        answer=with_few_threads(model, answer),
         naming=naming,
         columns=columns,
         n_columns=n_columns,

@@ -105,18 +105,18 @@ def is_row_by_row(model: Any, is_known: Callable[[Any], bool]) -> bool:
     if name == "DummyClassifier":
         return model.strategy in NOT_AT_RANDOM
     if name in COMPOSED:  # an attribute that is not there says that it is not known
-        held = [getattr(model, attribute) for attribute in COMPOSED[name]]
-        return all(is_known(part) for own in held for part in _parts(own))
+        attributes = [getattr(model, attribute) for attribute in COMPOSED[name]]
+        return all(is_known(part) for value in attributes for part in _parts(value))
     return not any(_is_users_function(*setting) for setting in vars(model).items())
 
 
-def _parts(held: Any) -> Iterator[Any]:
+def _parts(value: Any) -> Iterator[Any]:
     """The estimators in an attribute: one, several, or named ones; not the words that stand for none."""
-    if isinstance(held, (list, np.ndarray)):
-        for one in held:
-            yield from _parts(one[1] if isinstance(one, tuple) else one)
-    elif held is not None and not isinstance(held, str):
-        yield held
+    if isinstance(value, (list, np.ndarray)):
+        for item in value:
+            yield from _parts(item[1] if isinstance(item, tuple) else item)
+    elif value is not None and not isinstance(value, str):
+        yield value
 
 
 def _is_users_function(name: str, value: Any) -> bool:

@@ -11,8 +11,8 @@ import numpy as np
 
 from icefield.libraries.child_process import limit_memory
 from icefield.libraries.class_path import class_path
-from icefield.libraries.native_files import LoadError, check_fits, cut, first_line, needed, tried_in_child
-from icefield.libraries.soundness import check_finite, check_links, check_within, tried_rows, try_rows
+from icefield.libraries.native_files import LoadError, check_fits, cut, first_line, require, try_in_child
+from icefield.libraries.validation import check_finite, check_links, check_within, trial_rows, try_rows
 
 LARGEST_WIDTH = 2**31  # columns, where a model does not say how many it takes
 
@@ -23,7 +23,7 @@ TREES = ("sklearn.tree._tree.Tree", "sklearn.ensemble._hist_gradient_boosting.pr
 
 def load_skops(file: Path, trust: Sequence[str]) -> Any:
     """The model in a file, where all its types are on skops's allow-list or among those to trust."""
-    skops = needed("skops.io", "skops")
+    skops = require("skops.io", "skops")
     try:
         with zipfile.ZipFile(file) as archive:
             check_fits(sum(entry.file_size for entry in archive.infolist()), "its contents")
@@ -32,12 +32,12 @@ def load_skops(file: Path, trust: Sequence[str]) -> Any:
         problem = "is not a readable skops file"
         raise LoadError.about("MODEL", problem, str(file), first_line(error)) from error
     if unknown:
-        wanted = " ".join(f"--trust {cut(name, 80)}" for name in unknown[:5])
+        options = " ".join(f"--trust {cut(name, 80)}" for name in unknown[:5])
         raise LoadError(
             f"{file} holds types that are not on the allow-list: {cut(', '.join(unknown[:5]))}. Hint: if you trust "
-            f"them, add {wanted}."
+            f"them, add {options}."
         )
-    tried_in_child("skops", try_skops, file, *trust)
+    try_in_child("skops", try_skops, file, *trust)
     try:
         return skops.load(str(file), trusted=_trusted(skops, file, trust))
     except Exception as error:
@@ -45,16 +45,16 @@ def load_skops(file: Path, trust: Sequence[str]) -> Any:
 
 
 def _trusted(skops: Any, file: Path, trust: Sequence[str]) -> list[str]:
-    """Of the types that may be built, those a file holds: skops refuses to be told of others."""
-    held = skops.get_untrusted_types(file=str(file))
-    return [name for name in held if name in (*TREES, *trust)]
+    """The types in a file that may be built; skops refuses a list with types that the file does not hold."""
+    types = skops.get_untrusted_types(file=str(file))
+    return [name for name in types if name in (*TREES, *trust)]
 
 
 def try_skops(path: str, *trust: str) -> None:
-    """What the child process does: build the model within a memory limit, check its trees and try some rows."""
+    """Run in the child: build the model in a file within a memory limit, check its trees and predict trial rows."""
     file = Path(path)
-    skops = needed("skops.io", "skops")
-    needed("sklearn.ensemble", "scikit-learn")
+    skops = require("skops.io", "skops")
+    require("sklearn.ensemble", "scikit-learn")
     limit_memory(file)
     model = skops.load(path, trusted=_trusted(skops, file, trust))
     for part in _parts(model):
@@ -65,25 +65,25 @@ def try_skops(path: str, *trust: str) -> None:
     width = getattr(model, "n_features_in_", 1)
     for name in ("predict", "predict_proba", "decision_function"):
         if hasattr(model, name):
-            try_rows(getattr(model, name), np.nan_to_num(tried_rows(int(width))))
-            try_rows(getattr(model, name), tried_rows(int(width)))
+            try_rows(getattr(model, name), np.nan_to_num(trial_rows(int(width))))
+            try_rows(getattr(model, name), trial_rows(int(width)))
 
 
 def _parts(model: Any) -> Iterator[Any]:
     """A model and everything in it."""
-    waiting, seen = [model], set()
-    while waiting:
-        part = waiting.pop()
+    stack, seen = [model], set()
+    while stack:
+        part = stack.pop()
         if id(part) in seen or isinstance(part, (str, bytes, int, float, type(None))):
             continue
         seen.add(id(part))
         yield part
         if isinstance(part, dict):
-            waiting += part.values()
+            stack += part.values()
         elif isinstance(part, (list, tuple, set)) or (isinstance(part, np.ndarray) and part.dtype == object):
-            waiting += list(part.flat if isinstance(part, np.ndarray) else part)
+            stack += list(part.flat if isinstance(part, np.ndarray) else part)
         else:
-            waiting += list(getattr(part, "__dict__", {}).values())
+            stack += list(getattr(part, "__dict__", {}).values())
 
 
 def _check_tree(tree: Any) -> None:
@@ -96,7 +96,7 @@ def _check_tree(tree: Any) -> None:
 
 
 def _check_predictor(predictor: Any, width: int) -> None:
-    """The same of a tree of histogram gradient boosting."""
+    """Links, columns, sets and values of a tree of histogram gradient boosting with `width` columns."""
     nodes = predictor.nodes
     leaf = nodes["is_leaf"] != 0
     left, right = (np.where(leaf, -1, nodes[side].astype(np.int64)) for side in ("left", "right"))

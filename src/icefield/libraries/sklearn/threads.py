@@ -69,7 +69,7 @@ def is_tree_search(model: Any) -> bool:
 
 
 def search_bytes(searcher: Any, unknown: int) -> int:
-    """What a copy of a neighbour search takes: the rows, the tree's own copy of them, and its nodes."""
+    """Bytes of a copy of a neighbour search: the rows, the tree's own copy of them, and its nodes."""
     return 3 * int(getattr(internal(searcher, "_fit_X"), "nbytes", unknown))
 
 

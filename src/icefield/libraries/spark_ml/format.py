@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.forest.build import NO_TEST, Test, assemble, walked
+from icefield.forest.build import NO_TEST, Test, assemble, flatten_trees
 from icefield.forest.form import Forest
 from icefield.libraries.spark_ml.stages import NotKnown
 
@@ -28,7 +28,7 @@ def java(model: Any) -> Any:
 
 
 class _NodeReader:
-    """Nodes as they are read; `sizes` are, by column that is split by categories, how many there are."""
+    """Reads one Java node at a time; `sizes` holds the number of categories of each column split by categories."""
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = n_classes
@@ -72,10 +72,10 @@ def forest_of(
 
     `n_classes` is 0 where leaves hold a prediction; else they give each class's share of the leaf's rows.
     """
-    read = _NodeReader(n_classes)
-    nodes, root = walked(zip([tree.rootNode() for tree in trees], weights, strict=True), read)
+    reader = _NodeReader(n_classes)
+    nodes, root = flatten_trees(zip([tree.rootNode() for tree in trees], weights, strict=True), reader)
     outputs, base = np.full(len(root), -1 if n_classes else 0), np.zeros(max(1, n_classes))
     forest = assemble(
-        nodes, tree_root=root, tree_output=outputs, base=base, n_columns=n_columns, sets=read.sets
+        nodes, tree_root=root, tree_output=outputs, base=base, n_columns=n_columns, sets=reader.sets
     )
-    return forest, read.sizes
+    return forest, reader.sizes

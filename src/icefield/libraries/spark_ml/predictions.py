@@ -11,7 +11,7 @@ from icefield.counts import counted
 from icefield.data.frame import table_of
 from icefield.errors import ModelError
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
-from icefield.libraries.spark_ml.standing_in import SparkMLModel, SparkMLTransforms, stand_in
+from icefield.libraries.spark_ml.stand_ins import SparkMLModel, SparkMLTransforms, stand_in
 from icefield.typing import Float
 
 __all__ = ["adapt", "stand_in"]

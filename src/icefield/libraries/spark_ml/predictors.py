@@ -43,7 +43,7 @@ class Predictor(ABC):
     positive: bool = field(default=False, kw_only=True)
 
     @property
-    def looked_at(self) -> set[int]:
+    def used_slots(self) -> set[int]:
         """The slots of the vector that may decide a prediction."""
         return set(range(self.n_columns))
 
@@ -60,11 +60,11 @@ class TreePredictor(Predictor):
     raw_link: Link | None = None
 
     @property
-    def looked_at(self) -> set[int]:
+    def used_slots(self) -> set[int]:
         """The slots that splits look at."""
         return set(self.forest.condition_column.tolist())
 
-    def encoded(self, matrix: Float) -> Float:
+    def encode(self, matrix: Float) -> Float:
         """The vector as trees compare it: what is no category of its column counts as missing."""
         if not self.sizes:
             return matrix
@@ -72,14 +72,14 @@ class TreePredictor(Predictor):
         for column, size in self.sizes.items():
             values = out[:, column]
             with np.errstate(invalid="ignore"):
-                known = (values >= 0) & (values < size) & (values == np.floor(values))
-            out[:, column] = np.where(known, values, np.nan)
+                is_category = (values >= 0) & (values < size) & (values == np.floor(values))
+            out[:, column] = np.where(is_category, values, np.nan)
         return out
 
     def predict(self, matrix: Float, scale: str) -> Float:
-        rows, link = self.encoded(matrix), self.link if scale == "response" else self.raw_link
+        rows, link = self.encode(matrix), self.link if scale == "response" else self.raw_link
         step = max(1, AT_ONCE // max(1, len(self.forest.tree_root)))
-        parts = [raw_by_levels(self.forest, rows[at : at + step]) for at in range(0, len(rows), step)]
+        parts = [raw_by_levels(self.forest, rows[i : i + step]) for i in range(0, len(rows), step)]
         raw = np.concatenate(parts) if parts else np.empty((0, self.forest.n_outputs))
         return raw if link is None else link.apply(raw)
 
@@ -124,8 +124,8 @@ def predictor_of(model: Any) -> Predictor:
 
 
 def _trees(model: Any, *, kind: str, boosted: bool = False, single: bool = False) -> Predictor:
-    own = java(model)
-    trees = [own] if single else list(own.trees())
+    java_model = java(model)
+    trees = [java_model] if single else list(java_model.trees())
     classes = int(model.numClasses) if kind == "classifier" else 0
     weights = [float(weight) for weight in model.treeWeights] if boosted else [1.0 / len(trees)] * len(trees)
     forest, sizes = forest_of(trees, weights, int(model.numFeatures), 0 if boosted else classes)
@@ -141,7 +141,7 @@ def _trees(model: Any, *, kind: str, boosted: bool = False, single: bool = False
 def _regression(
     model: Any, name: str = "identity", unlink: Callable[[Float], Float] | None = None
 ) -> Predictor:
-    """One output, behind a link of this name."""
+    """A linear regression model of Spark ML, behind the link of this name or the inverse link `unlink`."""
     coefficients = np.asarray(model.coefficients.toArray(), np.float64)[:, None]
     return Linear(
         "regressor", len(coefficients), 0, "raw score", coefficients, np.array([float(model.intercept)]),
@@ -165,11 +165,11 @@ def _generalized(model: Any) -> Predictor:
         raise NotKnown("a GeneralizedLinearRegressionModel of Spark ML with an offset is not read")
     family = model.getOrDefault("family").lower()
     if family == "tweedie":
-        own = model.isDefined("linkPower")
-        power = model.getOrDefault("linkPower") if own else 1.0 - model.getOrDefault("variancePower")
+        has_power = model.isDefined("linkPower")
+        power = model.getOrDefault("linkPower") if has_power else 1.0 - model.getOrDefault("variancePower")
         return _regression(model, "power", partial(_power, power=float(power)))
-    usual = {"gaussian": "identity", "binomial": "logit", "poisson": "log", "gamma": "inverse"}[family]
-    name = (model.getOrDefault("link") if model.isDefined("link") else usual).lower()
+    default = {"gaussian": "identity", "binomial": "logit", "poisson": "log", "gamma": "inverse"}[family]
+    name = (model.getOrDefault("link") if model.isDefined("link") else default).lower()
     if name not in UNLINK:
         raise NotKnown(f"the link {name!r} of Spark ML is not read")
     return _regression(model, name)

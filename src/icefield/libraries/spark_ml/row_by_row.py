@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from icefield.libraries.class_path import is_own_class
-from icefield.libraries.spark_ml.standing_in import NAMES, SparkMLModel
+from icefield.libraries.spark_ml.stand_ins import NAMES, SparkMLModel
 
 
 def is_row_by_row(model: Any, is_known: Callable[[Any], bool]) -> bool:

@@ -31,19 +31,19 @@ class NotKnown(Exception):
 
 
 class MadeColumns:
-    """Columns of some rows, and what steps made of them."""
+    """The columns of some rows by name, and those that steps computed from them."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._made: dict[str, Float] = {}
+        self._computed: dict[str, Float] = {}
 
-    def given(self, name: str) -> Column | None:
+    def row_column(self, name: str) -> Column | None:
         """A column of the rows themselves; None for one that a step made."""
-        return None if name in self._made else self._table.column(name)
+        return None if name in self._computed else self._table.column(name)
 
     def __getitem__(self, name: str) -> Float:
-        if name in self._made:
-            return self._made[name]
+        if name in self._computed:
+            return self._computed[name]
         column = self._table.column(name)
         if column.kind not in ("float", "integer", "boolean"):
             raise ModelError.about(
@@ -52,7 +52,7 @@ class MadeColumns:
         return column.to_float()
 
     def __setitem__(self, name: str, values: Float) -> None:
-        self._made[name] = values
+        self._computed[name] = values
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,41 +72,41 @@ class Step:
 
     def run(self, columns: MadeColumns) -> None:
         """Make the outputs."""
-        for i, (name, made) in enumerate(zip(self.inputs, self.outputs)):
-            columns[made] = self.of(i, name, columns)
+        for i, (name, output) in enumerate(zip(self.inputs, self.outputs)):
+            columns[output] = self.of(i, name, columns)
 
 
-def assembled(inputs: Names, vector: str, keep: bool) -> Step:
+def assembler_step(inputs: Names, vector: str, keep: bool) -> Step:
     """Columns and vectors side by side (`VectorAssembler`)."""
-    return Step(inputs, (vector,), partial(_assembled, inputs=inputs, keep=keep), _all_slots)
+    return Step(inputs, (vector,), partial(_assemble, inputs=inputs, keep=keep), _all_slots)
 
 
-def _assembled(number: int, name: str, columns: MadeColumns, *, inputs: Names, keep: bool) -> Float:
+def _assemble(number: int, name: str, columns: MadeColumns, *, inputs: Names, keep: bool) -> Float:
     parts = []
-    for one in inputs:
-        values = columns[one]
+    for source in inputs:
+        values = columns[source]
         if not keep and values.ndim == 1 and np.isnan(values).any():
-            raise RefusedValue(one, "a missing value")
+            raise RefusedValue(source, "a missing value")
         parts.append(values[:, None] if values.ndim == 1 else values)
     return np.hstack(parts)
 
 
-def _all_slots(known: Sequence[Sources]) -> list[Sources]:
-    return [tuple(slot for one in known for slot in one)]
+def _all_slots(inputs: Sequence[Sources]) -> list[Sources]:
+    return [tuple(slot for sources in inputs for slot in sources)]
 
 
-def _indexed(
+def _index_labels(
     number: int, name: str, columns: MadeColumns, *, labels: Sequence[Sequence[str]], keep: bool
 ) -> Float:
     """Texts as the numbers of their labels (`StringIndexerModel`); numbers are taken by the text Spark writes for them."""
-    column, code = columns.given(name), {label: float(i) for i, label in enumerate(labels[number])}
+    column, code = columns.row_column(name), {label: float(i) for i, label in enumerate(labels[number])}
     if column is None:
         raise ModelError.about(
             "model", f"indexes {name!r}, which another stage makes", hint="index the column itself"
         )
-    other = float(len(code)) if keep else np.nan
-    found = [code.get(_text(level, column), other) for level in column.levels.tolist()]
-    indexed = np.array([*found, other])[column.codes]
+    unknown = float(len(code)) if keep else np.nan
+    codes = [code.get(_text(level, column), unknown) for level in column.levels.tolist()]
+    indexed = np.array([*codes, unknown])[column.codes]
     if np.isnan(indexed).any():
         raise RefusedValue(name, "a category the Spark model does not know, or a missing value")
     return np.asarray(indexed, np.float64)
@@ -143,28 +143,28 @@ def _java_text(number: Any) -> str:
 def _one_hot(
     number: int, name: str, columns: MadeColumns, *, sizes: Sequence[int], widths: Sequence[int], keep: bool
 ) -> Float:
-    """A category's number as a vector with a one at its place (`OneHotEncoderModel`)."""
+    """Category numbers as rows of 0 and a single 1 (`OneHotEncoderModel`)."""
     values, size = columns[name], sizes[number]
     with np.errstate(invalid="ignore"):
-        known = (values >= 0) & (values < size)
-    if not keep and not known.all():
+        is_category = (values >= 0) & (values < size)
+    if not keep and not is_category.all():
         raise RefusedValue(name, "a category the Spark model does not know")
-    place = np.where(known, values, size).astype(np.int64)
+    place = np.where(is_category, values, size).astype(np.int64)
     return np.asarray(place[:, None] == np.arange(widths[number]), np.float64)
 
 
-def _repeated(known: Sequence[Sources], widths: Sequence[int]) -> list[Sources]:
-    return [one * width for one, width in zip(known, widths)]
+def _repeat_sources(inputs: Sequence[Sources], widths: Sequence[int]) -> list[Sources]:
+    return [sources * width for sources, width in zip(inputs, widths)]
 
 
-def _moved(number: int, name: str, columns: MadeColumns, *, shift: Float, scale: Float, add: Float) -> Float:
+def _scale(number: int, name: str, columns: MadeColumns, *, shift: Float, scale: Float, add: Float) -> Float:
     """Every slot shifted, scaled and shifted again (Spark's scalers)."""
     return (columns[name] - shift) * scale + add
 
 
-def _filled(number: int, name: str, columns: MadeColumns, *, fills: Sequence[float]) -> Float:
+def _fill_missing(number: int, name: str, columns: MadeColumns, *, fills: Sequence[float]) -> Float:
     """Missing values replaced (`ImputerModel`)."""
-    values, fill, column = columns[name], np.float64(fills[number]), columns.given(name)
+    values, fill, column = columns[name], np.float64(fills[number]), columns.row_column(name)
     if column is not None and column.kind == "integer":  # Spark casts to the column's type
         fill = np.trunc(fill)
     elif column is not None and column.values.dtype == np.float32:
@@ -189,28 +189,28 @@ def _is_above(number: int, name: str, columns: MadeColumns, *, thresholds: Seque
     return np.asarray(columns[name] > thresholds[number], np.float64)
 
 
-def _slots_indexed(
+def _index_slots(
     number: int, name: str, columns: MadeColumns, *, codes: Mapping[int, Mapping[float, float]], keep: bool
 ) -> Float:
-    """Of a vector, the slots with few values as the numbers of these (`VectorIndexerModel`)."""
+    """A vector whose slots with few values hold these values' numbers (`VectorIndexerModel`)."""
     out = columns[name].copy()
-    for slot, known in codes.items():
-        other = float(len(known)) if keep else np.nan
-        distinct, at = np.unique(out[:, slot], return_inverse=True)
-        coded = np.array([known.get(value, other) for value in distinct.tolist()])
+    for slot, code_of in codes.items():
+        unknown = float(len(code_of)) if keep else np.nan
+        distinct, position = np.unique(out[:, slot], return_inverse=True)
+        coded = np.array([code_of.get(value, unknown) for value in distinct.tolist()])
         if np.isnan(coded).any():
             raise RefusedValue(name, "a category the Spark model does not know")
-        out[:, slot] = coded[at]
+        out[:, slot] = coded[position]
     return out
 
 
-def _slots_chosen(number: int, name: str, columns: MadeColumns, *, slots: Sequence[int]) -> Float:
+def _select_slots(number: int, name: str, columns: MadeColumns, *, slots: Sequence[int]) -> Float:
     """Some slots of a vector (`VectorSlicer`, selectors)."""
     return columns[name][:, slots]
 
 
-def _sources_chosen(known: Sequence[Sources], slots: Sequence[int]) -> list[Sources]:
-    return [tuple(known[0][slot] for slot in slots)]
+def _select_sources(inputs: Sequence[Sources], slots: Sequence[int]) -> list[Sources]:
+    return [tuple(inputs[0][slot] for slot in slots)]
 
 
 # --- from Spark's stages -----------------------------------------------------------------------------------
@@ -226,14 +226,14 @@ def step_of(stage: Any) -> Step:
 
 def inputs_of(stage: Any) -> Names:
     """The columns a stage reads, as far as its parameters say."""
-    return _named(stage, "inputCols", "inputCol", "featuresCol")
+    return _column_names(stage, "inputCols", "inputCol", "featuresCol")
 
 
 def outputs_of(stage: Any) -> Names:
-    return _named(stage, "outputCols", "outputCol")
+    return _column_names(stage, "outputCols", "outputCol")
 
 
-def _named(stage: Any, *parameters: str) -> Names:
+def _column_names(stage: Any, *parameters: str) -> Names:
     for name in parameters:
         if stage.hasParam(name) and stage.isDefined(name):
             value = stage.getOrDefault(name)
@@ -251,15 +251,15 @@ def _vector(values: Any) -> Float:
 
 
 def _affine(inputs: Names, outputs: Names, shift: Float, scale: Float, add: Float | None = None) -> Step:
-    added = np.zeros(len(shift)) if add is None else add
-    return Step(inputs, outputs, partial(_moved, shift=shift, scale=scale, add=added))
+    offset = np.zeros(len(shift)) if add is None else add
+    return Step(inputs, outputs, partial(_scale, shift=shift, scale=scale, add=offset))
 
 
 def _inverse(values: Float, at_zero: float) -> Float:
     return np.divide(1.0, values, out=np.full(len(values), at_zero), where=values != 0)
 
 
-def _centred(
+def _centring_scaler(
     stage: Any, inputs: Names, outputs: Names, *, centre: str, spread: str, shifts: str, scales: str
 ) -> Step:
     middle, size = _vector(getattr(stage, centre)), _vector(getattr(stage, spread))
@@ -282,26 +282,26 @@ def _max_abs(stage: Any, inputs: Names, outputs: Names) -> Step:
 
 def _indexer(stage: Any, inputs: Names, outputs: Names) -> Step:
     labels = tuple(map(tuple, stage.labelsArray))
-    return Step(inputs, outputs, partial(_indexed, labels=labels, keep=_keeps(stage)))
+    return Step(inputs, outputs, partial(_index_labels, labels=labels, keep=_keeps(stage)))
 
 
 def _encoder(stage: Any, inputs: Names, outputs: Names) -> Step:
     keep, sizes = _keeps(stage), tuple(stage.categorySizes)
     widths = [size + keep - stage.getOrDefault("dropLast") for size in sizes]
-    made = partial(_one_hot, sizes=sizes, widths=widths, keep=keep)
-    return Step(inputs, outputs, made, partial(_repeated, widths=widths))
+    one_hot = partial(_one_hot, sizes=sizes, widths=widths, keep=keep)
+    return Step(inputs, outputs, one_hot, partial(_repeat_sources, widths=widths))
 
 
 def _imputer(stage: Any, inputs: Names, outputs: Names) -> Step:
     if not np.isnan(stage.getOrDefault("missingValue")):
         raise NotKnown("an ImputerModel of Spark ML with a missingValue of its own is not read")
-    found = stage.surrogateDF.first()
-    return Step(inputs, outputs, partial(_filled, fills=[float(found[name]) for name in inputs]))
+    surrogates = stage.surrogateDF.first()
+    return Step(inputs, outputs, partial(_fill_missing, fills=[float(surrogates[name]) for name in inputs]))
 
 
 def _bucketizer(stage: Any, inputs: Names, outputs: Names) -> Step:
     several = stage.isDefined("splitsArray") and stage.getOrDefault("splitsArray")
-    splits = [np.array(one, np.float64) for one in several or [stage.getOrDefault("splits")]]
+    splits = [np.array(bounds, np.float64) for bounds in several or [stage.getOrDefault("splits")]]
     return Step(inputs, outputs, partial(_bucket, splits=splits, keep=_keeps(stage)))
 
 
@@ -317,31 +317,31 @@ def _vector_indexer(stage: Any, inputs: Names, outputs: Names) -> Step:
         int(slot): {float(value): float(code) for value, code in pairs.items()}
         for slot, pairs in maps.items()
     }
-    return Step(inputs, outputs, partial(_slots_indexed, codes=codes, keep=_keeps(stage)))
+    return Step(inputs, outputs, partial(_index_slots, codes=codes, keep=_keeps(stage)))
 
 
 def _slicer(stage: Any, inputs: Names, outputs: Names) -> Step:
     if stage.getOrDefault("names"):
         raise NotKnown("a VectorSlicer of Spark ML that chooses by names is not read")
-    return _choosing(inputs, outputs, stage.getOrDefault("indices"))
+    return _selector(inputs, outputs, stage.getOrDefault("indices"))
 
 
-def _choosing(inputs: Names, outputs: Names, slots: Sequence[int]) -> Step:
+def _selector(inputs: Names, outputs: Names, slots: Sequence[int]) -> Step:
     slots = list(slots)
-    return Step(inputs, outputs, partial(_slots_chosen, slots=slots), partial(_sources_chosen, slots=slots))
+    return Step(inputs, outputs, partial(_select_slots, slots=slots), partial(_select_sources, slots=slots))
 
 
 STAGES: dict[str, Callable[[Any, Names, Names], Step]] = {
-    "VectorAssembler": lambda stage, inputs, outputs: assembled(inputs, outputs[0], _keeps(stage)),
+    "VectorAssembler": lambda stage, inputs, outputs: assembler_step(inputs, outputs[0], _keeps(stage)),
     "StringIndexerModel": _indexer,
     "OneHotEncoderModel": _encoder,
     "StandardScalerModel": partial(
-        _centred, centre="mean", spread="std", shifts="withMean", scales="withStd"
+        _centring_scaler, centre="mean", spread="std", shifts="withMean", scales="withStd"
     ),
     "MinMaxScalerModel": _min_max,
     "MaxAbsScalerModel": _max_abs,
     "RobustScalerModel": partial(
-        _centred, centre="median", spread="range", shifts="withCentering", scales="withScaling"
+        _centring_scaler, centre="median", spread="range", shifts="withCentering", scales="withScaling"
     ),
     "ImputerModel": _imputer,
     "Bucketizer": _bucketizer,
@@ -350,32 +350,32 @@ STAGES: dict[str, Callable[[Any, Names, Names], Step]] = {
     "VectorSlicer": _slicer,
     **dict.fromkeys(
         ("ChiSqSelectorModel", "UnivariateFeatureSelectorModel", "VarianceThresholdSelectorModel"),
-        lambda stage, inputs, outputs: _choosing(inputs, outputs, sorted(stage.selectedFeatures)),
+        lambda stage, inputs, outputs: _selector(inputs, outputs, sorted(stage.selectedFeatures)),
     ),
 }
 
 
-def run(steps: Sequence[Step], table: Table, wanted: str) -> Float:
+def run(steps: Sequence[Step], table: Table, name: str) -> Float:
     """A vector column of some rows, as a matrix."""
     columns = MadeColumns(table)
     for step in steps:
         step.run(columns)
-    made = columns[wanted]
-    return made[:, None] if made.ndim == 1 else made
+    vector = columns[name]
+    return vector[:, None] if vector.ndim == 1 else vector
 
 
-def slots_of(steps: Sequence[Step], wanted: str) -> Sources:
-    """By slot of a column that steps make, the rows' own columns that decide it."""
+def slots_of(steps: Sequence[Step], column: str) -> Sources:
+    """For each slot of a column that steps compute, the columns of the rows that decide it."""
     known: dict[str, Sources] = {}
     for step in steps:
-        found = step.sources([known.get(name, (frozenset((name,)),)) for name in step.inputs])
-        known.update(zip(step.outputs, found))
-    return known.get(wanted, (frozenset((wanted,)),))
+        outputs = step.sources([known.get(name, (frozenset((name,)),)) for name in step.inputs])
+        known.update(zip(step.outputs, outputs))
+    return known.get(column, (frozenset((column,)),))
 
 
-def rows_columns(steps: Sequence[Step], wanted: str) -> tuple[str, ...]:
-    """The rows' own columns on the way to a column, in the order of the slots they decide."""
-    made = {name for step in steps for name in step.outputs}
-    read = (name for step in steps for name in step.inputs if name not in made)
-    slots = (name for slot in slots_of(steps, wanted) for name in sorted(slot))
-    return tuple(dict.fromkeys([*slots, *read]))
+def rows_columns(steps: Sequence[Step], column: str) -> tuple[str, ...]:
+    """The columns of the rows that steps read to compute a column, in the order of the slots they decide."""
+    computed = {name for step in steps for name in step.outputs}
+    inputs = (name for step in steps for name in step.inputs if name not in computed)
+    slots = (name for slot in slots_of(steps, column) for name in sorted(slot))
+    return tuple(dict.fromkeys([*slots, *inputs]))

@@ -12,7 +12,7 @@ from icefield.libraries.class_path import is_own_class
 from icefield.libraries.reading import read
 from icefield.libraries.spark_ml.predictors import Booster, TreePredictor
 from icefield.libraries.spark_ml.stages import NotKnown
-from icefield.libraries.spark_ml.standing_in import NAMES, SparkMLModel, SparkMLTransforms
+from icefield.libraries.spark_ml.stand_ins import NAMES, SparkMLModel, SparkMLTransforms
 from icefield.typing import Float
 
 
@@ -27,7 +27,7 @@ class Encoded:
         matrix = self.model.matrix(table)
         if self.inner is None:
             predictor = self.model.predictor
-            return predictor.encoded(matrix) if isinstance(predictor, TreePredictor) else matrix
+            return predictor.encode(matrix) if isinstance(predictor, TreePredictor) else matrix
         return self.inner(table_of(matrix))
 
 

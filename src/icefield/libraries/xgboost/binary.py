@@ -21,7 +21,7 @@ class NotBinary(ValueError):
     """Bytes that are not in the form known here."""
 
 
-def decoded(raw: bytes) -> Any:
+def decode(raw: bytes) -> Any:
     """The one value these bytes hold: as `json.loads` gives it, with arrays of one type as numpy's.
 
     Examples
@@ -77,11 +77,11 @@ def _size(raw: bytes, at: int) -> tuple[int, int]:
 
 
 def _object(raw: bytes, at: int) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     while raw[at] != OBJECT_END:
         name, at = _text(raw, at)
-        found[name], at = _value(raw, at)
-    return found, at + 1
+        fields[name], at = _value(raw, at)
+    return fields, at + 1
 
 
 def _array(raw: bytes, at: int) -> tuple[Any, int]:
@@ -91,10 +91,10 @@ def _array(raw: bytes, at: int) -> tuple[Any, int]:
             raise ValueError("an array of one type does not say how long it is")
         size, at = _size(raw, at + 3)
         return np.frombuffer(raw, dtype, size, at), at + size * dtype.itemsize
-    found: list[Any] = []
-    counted = raw[at] == COUNT
-    size, at = _size(raw, at + 1) if counted else (-1, at)
-    while len(found) != size if counted else raw[at] != ARRAY_END:
+    values: list[Any] = []
+    has_count = raw[at] == COUNT
+    size, at = _size(raw, at + 1) if has_count else (-1, at)
+    while len(values) != size if has_count else raw[at] != ARRAY_END:
         value, at = _value(raw, at)
-        found.append(value)
-    return found, at if counted else at + 1
+        values.append(value)
+    return values, at if has_count else at + 1

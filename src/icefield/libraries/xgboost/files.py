@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.libraries.category_types import KnownLevels, categorised, holds_numbers
-from icefield.libraries.native_files import LoadError, NativeFormat, needed
-from icefield.libraries.soundness import (
+from icefield.libraries.category_types import KnownLevels, as_category, holds_numbers
+from icefield.libraries.native_files import LoadError, NativeFormat, require
+from icefield.libraries.validation import (
     Links,
     check_count,
     check_finite,
     check_links,
     check_steps,
     check_within,
-    tried_rows,
+    trial_rows,
     try_rows,
 )
-from icefield.libraries.xgboost.format import Learner, booster_of, is_model, saved
+from icefield.libraries.xgboost.format import Learner, booster_of, is_model, saved_learner
 
 LARGEST_CATEGORY = 2**24  # what XGBoost takes for the number of a category
 
@@ -35,24 +35,24 @@ FORMATS = {
 
 def load(file: Path) -> Any:
     """The Booster in a file."""
-    booster = needed("xgboost").Booster()
+    booster = require("xgboost").Booster()
     booster.load_model(str(file))
     return booster
 
 
 def check(model: Any, file: Path) -> None:
-    """XGBoost reads both formats into the same trees, which it gives back as JSON."""
-    learner = saved(model)
+    """Raise where a loaded model's trees, levels or sizes are damaged; both formats load into the same trees."""
+    learner = saved_learner(model)
     check_links(_trees(model))
     if learner.gbtree is not None:
         _check_trees(learner, learner.gbtree)
-    try_rows(partial(_predict, model), tried_rows(model.num_features()))
+    try_rows(partial(_predict, model), trial_rows(model.num_features()))
 
 
 def with_categories(model: Any, frame: Any) -> Any:
     """Text columns as the categories the model was trained on."""
     booster = booster_of(model)
-    return categorised(frame, _levels(booster, frame)) if getattr(booster, "feature_types", None) else frame
+    return as_category(frame, _levels(booster, frame)) if getattr(booster, "feature_types", None) else frame
 
 
 def known_levels(model: Any, frame: Any) -> dict[Any, KnownLevels]:
@@ -76,7 +76,7 @@ def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:
 def _trees(booster: Any) -> Iterator[Links]:
     """Children of each tree; leaves are nodes whose children are both -1."""
     n_columns = booster.num_features()
-    for tree in (saved(booster).gbtree or {}).get("trees", ()):
+    for tree in (saved_learner(booster).gbtree or {}).get("trees", ()):
         left, right, columns = (
             _whole(tree[name]) for name in ("left_children", "right_children", "split_indices")
         )
@@ -87,30 +87,30 @@ def _trees(booster: Any) -> Iterator[Links]:
 
 def _predict(booster: Any, rows: Any) -> Any:
     names, kinds = booster.feature_names, booster.feature_types
-    matrix = needed("xgboost").DMatrix
+    matrix = require("xgboost").DMatrix
     return booster.predict(
         matrix(rows, feature_names=names, feature_types=kinds, enable_categorical=True, nthread=1)
     )
 
 
 def _check_levels(stored: dict[str, Any]) -> None:
-    """Levels of all columns, one after another, and where each column's begin; XGBoost reads them as they are."""
+    """Raise where the stored levels, or the offsets of each column's, are damaged: XGBoost reads them as they are."""
     bounds, order = _whole(stored["feature_segments"]), _whole(stored["sorted_idx"])
     check_steps(bounds, len(order), "feature_segments", "the levels")
     check_within(order, max(len(order), 1), "sorted_idx")
     check_count(bounds, len(stored["enc"]) + 1 if stored["enc"] else len(bounds), "feature_segments")
-    for own, size in zip(stored["enc"], np.diff(bounds)):
-        starts = _whole(own.get("offsets", ()))
+    for levels, size in zip(stored["enc"], np.diff(bounds)):
+        starts = _whole(levels.get("offsets", ()))
         if len(starts):
             check_count(starts, size + 1, "offsets")
-            if starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > len(own["values"]):
+            if starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > len(levels["values"]):
                 raise LoadError("offsets do not follow each other through values")
         else:
-            check_count(own["values"], size, "values")
+            check_count(levels["values"], size, "values")
 
 
 def _check_trees(learner: Learner, model: dict[str, Any]) -> None:
-    """Which output trees belong to, their kinds of splits, sets of categories and values."""
+    """Raise where outputs of trees, kinds of splits, sets of categories or values are damaged."""
     trees = model["trees"]
     groups = max(1, learner.n_classes) * max(1, learner.n_targets)
     check_count(model["tree_info"], len(trees), "tree_info")
@@ -129,17 +129,17 @@ def _check_trees(learner: Learner, model: dict[str, Any]) -> None:
             check_finite(tree[name], name)
         kinds = _whole(tree["split_type"])
         check_within(kinds, 2, "split_type")
-        at, categories = _whole(tree["categories_nodes"]), _whole(tree["categories"])
+        split_nodes, categories = _whole(tree["categories_nodes"]), _whole(tree["categories"])
         parts = {name: _whole(tree[name]) for name in ("categories_segments", "categories_sizes")}
         for name, values in parts.items():
-            check_count(values, len(at), name)
-        check_within(at, nodes, "categories_nodes")
+            check_count(values, len(split_nodes), name)
+        check_within(split_nodes, nodes, "categories_nodes")
         for name, values in parts.items():
             check_within(values, len(categories) + 1, name)
         check_within(sum(parts.values()), len(categories) + 1, "categories_segments")
         check_within(categories, LARGEST_CATEGORY, "categories")
         inner = _whole(tree["left_children"]) != -1
-        if set(np.flatnonzero((kinds == 1) & inner).tolist()) != set(at.tolist()):
+        if set(np.flatnonzero((kinds == 1) & inner).tolist()) != set(split_nodes.tolist()):
             raise LoadError("categories_nodes are not those that split by categories")
 
 
@@ -153,22 +153,22 @@ def _categories(booster: Any) -> list[str]:
 
 
 def _levels(model: Any, frame: Any) -> dict[str, list[Any]]:
-    wanted = [name for name in _categories(model) if name in frame.columns]
-    stored = _stored_levels(model) if wanted else {}
-    out: dict[str, list[Any]] = {}
-    for name in wanted:
+    names = [name for name in _categories(model) if name in frame.columns]
+    stored = _stored_levels(model) if names else {}
+    levels: dict[str, list[Any]] = {}
+    for name in names:
         if name in stored:
-            out[name] = stored[name]
+            levels[name] = stored[name]
         elif holds_numbers(frame[name]):
             largest = frame[name].max()
-            out[name] = list(range(int(largest) + 1 if largest >= 0 else 0))  # codes themselves
+            levels[name] = list(range(int(largest) + 1 if largest >= 0 else 0))  # codes themselves
         elif str(frame[name].dtype) != "category":
             raise LoadError(
                 f"Column {name!r} is categorical in the model, whose file does not hold its levels, and text in the "
                 "data. Hint: store the data as Parquet with the training's categorical column, or save the model "
                 "with XGBoost 3.1 or later."
             )
-    return out
+    return levels
 
 
 def _stored_levels(booster: Any) -> dict[str, list[Any]]:
@@ -176,7 +176,7 @@ def _stored_levels(booster: Any) -> dict[str, list[Any]]:
     if not hasattr(booster, "get_categories"):
         return {}
     try:
-        found = booster.get_categories(export_to_arrow=True).to_arrow()
+        categories = booster.get_categories(export_to_arrow=True).to_arrow()
     except (ImportError, ValueError, AttributeError):
         return {}
-    return {name: levels.to_pylist() for name, levels in found if levels is not None}
+    return {name: levels.to_pylist() for name, levels in categories if levels is not None}

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from icefield.libraries.xgboost.binary import NotBinary, decoded
+from icefield.libraries.xgboost.binary import NotBinary, decode
 
 LOG_OBJECTIVES = {"count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft"}
 
 
 @dataclass(frozen=True)
 class Learner:
-    """What a booster says of itself; built by `saved` with its trees, by `configured` without."""
+    """What a booster says of itself; built by `saved_learner` with its trees, by `config_of` without."""
 
     document: dict[str, Any]
     version: tuple[int, ...] = ()  # of the library, where it says so
@@ -58,7 +58,7 @@ class Learner:
 
     @property
     def tree_weights(self) -> Sequence[float] | None:
-        """What each tree is multiplied by where some were dropped in training; None where none were.
+        """The factor of each tree where some were dropped in training (dart); None where none were.
 
         From XGBoost 3.4 on there is no booster of its own for that.
         """
@@ -69,8 +69,8 @@ class Learner:
         return None if weights is None or len(weights) == 0 else weights
 
 
-def saved(booster: Any) -> Learner:
-    """All of a booster, with its trees."""
+def saved_learner(booster: Any) -> Learner:
+    """A booster's whole document, with its trees."""
     document = _document(booster)
     return Learner(document["learner"], tuple(document.get("version", ())))
 
@@ -82,14 +82,14 @@ def _document(booster: Any) -> dict[str, Any]:
     """
     if "c" not in (booster.feature_types or ()):
         try:
-            return decoded(bytes(booster.save_raw("ubj")))
+            return decode(bytes(booster.save_raw("ubj")))
         except NotBinary:  # of another version
             pass
     return json.loads(bytes(booster.save_raw("json")))
 
 
-def configured(booster: Any) -> Learner:
-    """A booster's objective and sizes, which is little to write."""
+def config_of(booster: Any) -> Learner:
+    """A booster's document without its trees: objective and sizes, which XGBoost writes fast."""
     return Learner(json.loads(booster.save_config())["learner"])
 
 

@@ -11,7 +11,7 @@ from icefield.data.frame import Table
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.category_types import refuse_text
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
-from icefield.libraries.xgboost.format import LOG_OBJECTIVES, Learner, booster_of, configured, is_wrapper
+from icefield.libraries.xgboost.format import LOG_OBJECTIVES, Learner, booster_of, config_of, is_wrapper
 
 _SOFTMAX = ("multi:softprob", "multi:softmax")
 _PROBABILITY = ("binary:logistic", *_SOFTMAX)
@@ -19,14 +19,14 @@ _PROBABILITY = ("binary:logistic", *_SOFTMAX)
 
 def adapt(model: Any, scale: str) -> Adapter:
     """The adapter of an XGBoost model."""
-    own = hasattr(model, "save_config") and not is_wrapper(model)
-    if not own and not model.__sklearn_is_fitted__():
+    is_booster = hasattr(model, "save_config") and not is_wrapper(model)
+    if not is_booster and not model.__sklearn_is_fitted__():
         return adapt_estimator(model, "response")  # the trial prediction will say that it is not fitted
     booster = booster_of(model)
-    learner, names = configured(booster), booster.feature_names
+    learner, names = config_of(booster), booster.feature_names
     objective = learner.objective
     margin = scale == "raw" or objective == "binary:logitraw"
-    naming, answer, label = (_of_booster if own else _of_wrapper)(model, learner, margin)
+    naming, answer, label = (_of_booster if is_booster else _of_wrapper)(model, learner, margin)
     if margin:
         label = "log-odds" if objective in ("binary:logistic", "binary:logitraw") else "raw score"
     return Adapter(
@@ -56,13 +56,13 @@ def _of_wrapper(model: Any, learner: Learner, margin: bool) -> tuple[Naming, Any
 
 def _of_booster(model: Any, learner: Learner, margin: bool) -> tuple[Naming, Any, str]:
     objective = learner.objective
-    both_sides = objective == "binary:logistic" and learner.n_targets == 1 and not margin
+    both_classes = objective == "binary:logistic" and learner.n_targets == 1 and not margin
     softmax = objective in _SOFTMAX and not margin
     naming: Naming = SingleOrNumbered("prediction")
     if learner.n_targets == 1 and objective.startswith(("binary:", "multi:")) and objective != "binary:hinge":
         naming = ByClass(np.arange(max(2, learner.n_classes)))
     labels = {"binary:hinge": "predicted class", **dict.fromkeys(_PROBABILITY, "probability")}
-    answer = partial(_ask_booster, model, margin or softmax, both_sides, softmax)
+    answer = partial(_ask_booster, model, margin or softmax, both_classes, softmax)
     return naming, answer, labels.get(objective, "prediction")
 
 
@@ -72,20 +72,20 @@ def _avoid(booster: Any, table: Table) -> None:
     refuse_text(table, number_columns(booster, table.names))
 
 
-def _ask_booster(booster: Any, margin: bool, both_sides: bool, softmax: bool, rows: Any) -> Any:
+def _ask_booster(booster: Any, margin: bool, both_classes: bool, softmax: bool, rows: Any) -> Any:
     from xgboost import DMatrix
 
-    described: dict[str, Any] = {}
+    description: dict[str, Any] = {}
     if isinstance(rows, np.ndarray) or hasattr(rows, "tocsr"):
         # Rows without names are the Booster's own columns in its order; it only checks labels.
-        described = {"feature_names": booster.feature_names, "feature_types": booster.feature_types}
-    matrix = DMatrix(rows, enable_categorical=True, **described)
-    named = booster.feature_names is not None
-    answer = booster.predict(matrix, output_margin=margin, validate_features=named)
+        description = {"feature_names": booster.feature_names, "feature_types": booster.feature_types}
+    matrix = DMatrix(rows, enable_categorical=True, **description)
+    has_names = booster.feature_names is not None
+    answer = booster.predict(matrix, output_margin=margin, validate_features=has_names)
     if softmax:  # multi:softmax answers with labels; its probabilities are those of multi:softprob
         shifted = np.exp(answer - answer.max(axis=1, keepdims=True))
         return shifted / shifted.sum(axis=1, keepdims=True)
-    return np.column_stack([1.0 - answer, answer]) if both_sides else answer
+    return np.column_stack([1.0 - answer, answer]) if both_classes else answer
 
 
 def _kind(objective: str) -> str:

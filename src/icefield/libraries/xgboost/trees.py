@@ -34,7 +34,7 @@ from icefield.forest.form import Forest
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
 from icefield.libraries.xgboost import CLASSES
-from icefield.libraries.xgboost.format import LOG_OBJECTIVES, Learner, booster_of, is_wrapper, saved
+from icefield.libraries.xgboost.format import LOG_OBJECTIVES, Learner, booster_of, is_wrapper, saved_learner
 
 TOLERANCE = 1e-5
 # XGBoost's first number that is no category any more.
@@ -63,7 +63,7 @@ def tree_reader(model: Any) -> Callable[[Any, Table], TreeModel] | None:
 def read_booster(model: Any, table: Table) -> TreeModel:
     """Read an XGBoost ``Booster`` or scikit-learn style wrapper."""
     wrapper = model if is_wrapper(model) else None
-    learner = saved(booster_of(model))
+    learner = saved_learner(booster_of(model))
     check_width(table, learner.n_columns)
     gbtree = learner.gbtree
     if gbtree is None:
@@ -213,8 +213,8 @@ def _sets(
     number = np.full(len(is_set), -1, np.int64)
     for tree, begin in zip(trees, root):
         members = np.array(tree["categories"], np.int64)
-        each = (tree[f"categories_{name}"] for name in ("nodes", "segments", "sizes"))
-        for node, first, size in zip(*each):
+        fields = (tree[f"categories_{name}"] for name in ("nodes", "segments", "sizes"))
+        for node, first, size in zip(*fields):
             number[begin + node] = len(sets)
             sets.append(members[first : first + size])
     if (is_set & (number < 0)).any():
@@ -240,11 +240,11 @@ def _encoder(wrapper: Any, learner: Learner, gbtree: dict[str, Any], table: Tabl
                 )
             rules.append(numbers)
         elif kind == "categorical":
-            if (known := levels[i]) is None:
+            if (stored := levels[i]) is None:
                 raise CannotRead(
                     f"the XGBoost model does not say which categories column {name!r} had, or not in ASCII"
                 )
-            rules.append(levels_in_order(known, unknown_is_missing=False))
+            rules.append(levels_in_order(stored, unknown_is_missing=False))
         else:
             rules.append(CategoryNumbers(numbers, limit=CATEGORY_LIMIT))
     return Encoder(table.names, tuple(rules), absent_is_missing=True)

@@ -69,20 +69,20 @@ class Backend(Origin):
         return self._head.select(list(columns)).slice(0, rows)
 
     @abstractmethod
-    def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
-        """How many rows there are, and the levels of the columns `listed`; `columns` are those of all passes."""
+    def census(self, columns: Sequence[str], coded: Sequence[str]) -> Census:
+        """How many rows there are, and the levels of the columns `coded`; `columns` are those of all passes."""
 
     @abstractmethod
     def outcomes(
         self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
-        """What a pass finds, partition by partition or several together; whatever ends it early ends it on the cluster."""
+        """The outcomes of a pass, of one partition each or several; an error or Ctrl-C here ends the job on the cluster."""
 
-    def dumps(self, thing: Any) -> bytes:
-        return bytes(library_named(self.pickler).dumps(thing))
+    def dumps(self, value: Any) -> bytes:
+        return bytes(library_named(self.pickler).dumps(value))
 
-    def travelling(self, model: Model) -> Model:
-        """What workers are sent in a model's place; the model itself, unless the frame's engine has another way to ask it."""
+    def model_to_send(self, model: Model) -> Model:
+        """The model to send to workers, or what stands in for it where the frame's engine predicts by itself."""
         return model
 
     def rows(self, model: Model, choices: Choices, beside: NamedColumns, checkpoint: Path | None) -> Rows:

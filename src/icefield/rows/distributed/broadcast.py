@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 PROBED = 50  # rows a worker's model is tried at, against the answers it gave before
 
 
-class Sent(Protocol):
-    """What workers were sent: its name, and its bytes, which are only fetched where the name is new."""
+class Handle(Protocol):
+    """A handle to a broadcast object: its name, and its bytes, which are fetched only where the name is new."""
 
     name: str
 
@@ -56,14 +56,14 @@ class Broadcast:
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """What is done with every partition.
+    """One pass over the partitions, as it is sent to workers.
 
     Attributes
     ----------
     accumulators : those that know nothing yet, pickled
     reader : how rows become blocks
     columns : all of the stream's columns
-    wanted : the schema of those that are read in this pass
+    schema : of the columns that are read in this pass
     levels : by column of a category type, its levels over all rows
     starts : the number of each partition's first row; None where a partition finds one for itself
     block_rows, label : of the stream
@@ -72,7 +72,7 @@ class Pass:
     accumulators: bytes
     reader: BlockReader
     columns: tuple[str, ...]
-    wanted: Any
+    schema: Any
     levels: dict[str, list[Any]]
     starts: tuple[int, ...] | None
     block_rows: int
@@ -80,12 +80,12 @@ class Pass:
     label: str
 
 
-def packed_model(model: Model, choices: Choices, head: Any, probed: Float | None, dumps: Any) -> Broadcast:
+def pack_model(model: Model, choices: Choices, head: Any, probed: Float | None, dumps: Any) -> Broadcast:
     """The model with what a worker needs to make it ready; an error before any job where it does not pickle.
 
     `head` are some rows in Arrow's form, and `probed` what it predicts at the first of them; None where only its engine asks it.
     """
-    chosen = {
+    contents = {
         "model": model,
         "head": head.take(np.arange(head.num_rows)),  # copied: a slice would travel with all it was cut from
         "engine": choices.engine,
@@ -94,7 +94,7 @@ def packed_model(model: Model, choices: Choices, head: Any, probed: Float | None
         "probed": probed,
     }
     try:
-        return Broadcast.of(dumps(chosen))
+        return Broadcast.of(dumps(contents))
     except InputError:  # of a model that says itself why it stays
         raise
     except Exception as error:
@@ -102,22 +102,22 @@ def packed_model(model: Model, choices: Choices, head: Any, probed: Float | None
                                "remove locks, connections and open files from it, or stream the rows to this machine as Parquet") from error  # fmt: skip
 
 
-def packed_pass(plan: Pass, known: dict[str, str]) -> Broadcast:
+def pack_pass(plan: Pass, versions: dict[str, str]) -> Broadcast:
     """A pass; versions can be read without anything that depends on them."""
-    return Broadcast.of(pickle.dumps({"versions": known, "pass": pickle.dumps(plan)}))
+    return Broadcast.of(pickle.dumps({"versions": versions, "pass": pickle.dumps(plan)}))
 
 
 class _Sender(pickle.Pickler):
-    def persistent_id(self, thing: Any) -> str | None:
-        name = getattr(type(thing), "travels_as", None)
+    def persistent_id(self, value: Any) -> str | None:
+        name = getattr(type(value), "travels_as", None)
         return name if isinstance(name, str) else None
 
 
-def packed_accumulators(accumulators: Sequence[Accumulator]) -> bytes:
-    """Accumulators with names for what workers have themselves."""
-    into = io.BytesIO()
-    _Sender(into, protocol=5).dump(list(accumulators))
-    return into.getvalue()
+def pack_accumulators(accumulators: Sequence[Accumulator]) -> bytes:
+    """Accumulators as bytes, in which the model, its plan and its engine are only names: workers have their own."""
+    buffer = io.BytesIO()
+    _Sender(buffer, protocol=5).dump(list(accumulators))
+    return buffer.getvalue()
 
 
 # --- versions --------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def packed_accumulators(accumulators: Sequence[Accumulator]) -> bytes:
 
 def versions_of(native: Any) -> dict[str, str]:
     """Versions of icefield and of the libraries a model is made of."""
-    found = {"icefield": __version__}
+    versions = {"icefield": __version__}
     parts = [native]
     if hasattr(native, "get_params"):
         parts += list(native.get_params(deep=True).values())
@@ -134,11 +134,11 @@ def versions_of(native: Any) -> dict[str, str]:
             root = kind.__module__.split(".")[0]
             version = getattr(sys.modules.get(root), "__version__", None)
             if isinstance(version, str):
-                found.setdefault(root, version)
-    return found
+                versions.setdefault(root, version)
+    return versions
 
 
-def version_here(library: str) -> str:
+def local_version(library: str) -> str:
     """A library's version on this machine, or that there is none."""
     if library == "icefield":
         return __version__

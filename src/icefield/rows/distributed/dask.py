@@ -23,7 +23,7 @@ from icefield.rows.distributed import polling, worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
-from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, watched, within
+from icefield.rows.distributed.polling import FAREWELL, Heartbeat, ends_in, show, wait_for, wait_while_alive
 from icefield.threads import available_processors
 
 NEW_WORKERS = 15.0  # seconds until a lost worker is replaced
@@ -55,17 +55,17 @@ class DaskOrigin(Backend):
 
     def _first(self, rows: int) -> Any:
         """The first rows of the first partition that has some; where that is none of the first, many are looked into at once."""
-        number, together = 0, 1
+        number, n_parts = 0, 1
         while True:
-            looked = range(number, min(number + together, self._frame.npartitions))
-            found = self._computed(
-                [self._frame.partitions[n].head(rows, compute=False, npartitions=1) for n in looked],
-                [range(n, n + 1) for n in looked],
+            numbers = range(number, min(number + n_parts, self._frame.npartitions))
+            heads = self._compute(
+                [self._frame.partitions[n].head(rows, compute=False, npartitions=1) for n in numbers],
+                [range(n, n + 1) for n in numbers],
             )
-            some = next((one for one in found if len(one)), None)
-            if some is not None or looked.stop >= self._frame.npartitions:
-                return _arrow(found[-1] if some is None else some)
-            number, together = looked.stop, min(4 * together, MOST_LOOKED)
+            head = next((table for table in heads if len(table)), None)
+            if head is not None or numbers.stop >= self._frame.npartitions:
+                return _arrow(heads[-1] if head is None else head)
+            number, n_parts = numbers.stop, min(4 * n_parts, MOST_LOOKED)
 
     @cached_property
     def schema(self) -> Any:
@@ -74,36 +74,36 @@ class DaskOrigin(Backend):
             raise InputError.about("X", "must have text as column names", names[0], "rename the columns")
         return super().schema
 
-    def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
-        unknown = [name for name in listed if not self._frame[name].cat.known]
-        read = unknown or [columns[0]]
+    def census(self, columns: Sequence[str], coded: Sequence[str]) -> Census:
+        unknown = [name for name in coded if not self._frame[name].cat.known]
+        columns_read = unknown or [columns[0]]
         delayed = library_named("dask").delayed
-        parts = self._frame[read].to_delayed(optimize_graph=True)
+        parts = self._frame[columns_read].to_delayed(optimize_graph=True)
         slots = _slots()
-        several = min(FAN_IN, max(1, len(parts) // (8 * slots)))  # of which a task sees some columns at once
-        looked = [range(n, min(n + several, len(parts))) for n in range(0, len(parts), several)]
-        tasks = [delayed(_look, pure=False)([parts[n] for n in own], unknown) for own in looked]
-        found = [one for some in self._computed(tasks, looked) for one in some]
-        levels = {name: self._frame[name].cat.categories.tolist() for name in listed if name not in unknown}
-        levels |= {name: list(dict.fromkeys(v for _, own in found for v in own[name])) for name in unknown}
-        sizes = tuple(rows for rows, _ in found)
-        self._tasks = _neighbours(sizes, tasks_for(sum(sizes), len(sizes), slots))
-        return Census(tuple(sum(sizes[n] for n in own) for own in self._tasks), sum(sizes), levels)
+        per_task = min(FAN_IN, max(1, len(parts) // (8 * slots)))  # of which a task sees some columns at once
+        ranges = [range(n, min(n + per_task, len(parts))) for n in range(0, len(parts), per_task)]
+        tasks = [delayed(_count_parts, pure=False)([parts[n] for n in part], unknown) for part in ranges]
+        counts = [count for group in self._compute(tasks, ranges) for count in group]
+        levels = {name: self._frame[name].cat.categories.tolist() for name in coded if name not in unknown}
+        levels |= {name: list(dict.fromkeys(v for _, part in counts for v in part[name])) for name in unknown}
+        sizes = tuple(rows for rows, _ in counts)
+        self._tasks = _task_ranges(sizes, tasks_for(sum(sizes), len(sizes), slots))
+        return Census(tuple(sum(sizes[n] for n in part) for part in self._tasks), sum(sizes), levels)
 
     def where(self, number: int) -> str:
-        return f"{_said(self._tasks[number])} of {self.label}"
+        return f"{_partition_names(self._tasks[number])} of {self.label}"
 
-    def _computed(self, tasks: list[Any], numbers: Sequence[range]) -> list[Any]:
+    def _compute(self, tasks: list[Any], numbers: Sequence[range]) -> list[Any]:
         """The results of small tasks, each of these partitions."""
         client = _client()
         if client is None:
             return list(library_named("dask").compute(*tasks, scheduler="threads"))
-        for tried in range(1, TRIES + 1):
+        for attempt in range(1, TRIES + 1):
             try:
                 futures = client.compute(tasks)
-                return list(_gathered(client, futures, futures, Progress("", None), "", numbers, self.label))
+                return list(_gather(client, futures, futures, Progress("", None), "", numbers, self.label))
             except _Lost as lost:
-                if tried == TRIES:
+                if attempt == TRIES:
                     raise ClusterError.saying(
                         f"Reading {lost} of {self.label} failed: its workers were lost."
                     ) from lost
@@ -114,22 +114,22 @@ class DaskOrigin(Backend):
         self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
         single = self._frame[list(columns)].to_delayed(optimize_graph=True)
-        parts = [[single[number] for number in own] for own in self._tasks]
+        parts = [[single[number] for number in numbers] for numbers in self._tasks]
         client = _client()
         if client is None:
             yield from self._on_threads(parts, model, task, progress)
             return
-        for tried in range(1, TRIES + 1):
+        for attempt in range(1, TRIES + 1):
             try:
                 yield from self._on_workers(client, parts, model, task, progress)
                 return
             except _Lost as lost:
-                if tried == TRIES:
+                if attempt == TRIES:
                     raise ClusterError.saying(f"Work on {lost} of {self.label} failed: its workers were lost {TRIES} times, with all that they held.",
                                               "check why they end; memory is a common reason") from lost  # fmt: skip
                 log.warning("Workers were lost with %s of %s: the pass begins anew.", lost, self.label)
                 self._scattered.clear()
-                within(lambda: client.wait_for_workers(1, timeout=NEW_WORKERS), NEW_WORKERS)
+                ends_in(lambda: client.wait_for_workers(1, timeout=NEW_WORKERS), NEW_WORKERS)
 
     def _on_threads(
         self, parts: Sequence[Any], model: Broadcast, task: Broadcast, progress: Progress
@@ -147,8 +147,8 @@ class DaskOrigin(Backend):
                 if str(key).startswith(job):
                     done.append(str(key))
 
-        merging = delayed(worker.united, pure=False)
-        tops = _tree(leaves, lambda group: merging(model, task, group))
+        merging = delayed(worker.merge_on_worker, pure=False)
+        tops = _merge_tree(leaves, lambda group: merging(model, task, group))
 
         def work() -> list[Outcome]:
             with Seen():
@@ -157,45 +157,45 @@ class DaskOrigin(Backend):
         def look() -> None:
             show(progress, len(done), len(parts))
 
-        return waited(work, look=look, cancel=lambda: worker.stop(job))
+        return wait_for(work, look=look, cancel=lambda: worker.stop(job))
 
     def _on_workers(
         self, client: Any, parts: Sequence[Any], model: Broadcast, task: Broadcast, progress: Progress
     ) -> Iterator[Outcome]:
         delayed, job = library_named("dask").delayed, uuid.uuid4().hex
-        known = client.id, model.name
-        if known not in self._scattered or self._scattered[known].status != "finished":
-            self._scattered[known] = _scattered(client, model, self._tasks)
-        sent = self._scattered[known], _scattered(client, task, self._tasks)
-        named = [delayed(Broadcast)(one.name, content) for one, content in zip((model, task), sent)]
-        tasks = [delayed(_work, pure=False)(part, *named, number, job) for number, part in enumerate(parts)]
+        key = client.id, model.name
+        if key not in self._scattered or self._scattered[key].status != "finished":
+            self._scattered[key] = _scatter(client, model, self._tasks)
+        futures = self._scattered[key], _scatter(client, task, self._tasks)
+        handles = [delayed(Broadcast)(item.name, content) for item, content in zip((model, task), futures)]
+        tasks = [delayed(_work, pure=False)(part, *handles, number, job) for number, part in enumerate(parts)]
         leaves = client.compute(tasks, retries=RETRIES)
         names = (model.name, task.name)
-        tops = _tree(leaves, lambda group: client.submit(_joined, group, names, *sent, pure=False))
+        tops = _merge_tree(leaves, lambda group: client.submit(_merge, group, names, *futures, pure=False))
         try:
-            yield from _gathered(client, tops, leaves, progress, job, self._tasks, self.label)
+            yield from _gather(client, tops, leaves, progress, job, self._tasks, self.label)
         finally:
             client.cancel([*tops, *leaves], force=True)
 
 
-def _said(own: range) -> str:
-    return f"partition {own[0]}" if len(own) == 1 else f"partitions {own[0]} to {own[-1]}"
+def _partition_names(numbers: range) -> str:
+    return f"partition {numbers[0]}" if len(numbers) == 1 else f"partitions {numbers[0]} to {numbers[-1]}"
 
 
-def _scattered(client: Any, parcel: Broadcast, tasks: Sequence[range]) -> Any:
+def _scatter(client: Any, broadcast: Broadcast, tasks: Sequence[range]) -> Any:
     """A broadcast object on one worker, from which the others take it once, within a time limit."""
-    until = time.monotonic() + polling.PATIENCE
+    deadline = time.monotonic() + polling.PATIENCE
 
     def look() -> None:
-        if time.monotonic() > until:
-            raise _lost(client, tasks)
+        if time.monotonic() > deadline:
+            raise _lost_error(client, tasks)
 
     try:
         # To one worker: the scheduler's own broadcast would wait for ever, and all after it, for one that was lost.
-        sending = partial(client.scatter, parcel.content, hash=False)
-        return watched(sending, partial(_alive, client), "The Dask cluster", look)
+        sending = partial(client.scatter, broadcast.content, hash=False)
+        return wait_while_alive(sending, partial(_alive, client), "The Dask cluster", look)
     except OSError as error:  # a worker was lost while this was on its way to it
-        raise _lost(client, tasks) from error
+        raise _lost_error(client, tasks) from error
 
 
 def _client() -> Any:
@@ -222,29 +222,29 @@ def _slots() -> int:
     return sum(client.nthreads().values()) if client is not None else available_processors()
 
 
-def _neighbours(sizes: Sequence[int], tasks: int) -> list[range]:
+def _task_ranges(sizes: Sequence[int], tasks: int) -> list[range]:
     """The partitions of each task: neighbours of about as many rows as those of others; 0 tasks for each partition by itself."""
     before = [0, *accumulate(sizes[:-1])]  # rows of partitions before each
-    own = [rows * tasks // max(1, sum(sizes)) if tasks else n for n, rows in enumerate(before)]
-    starts = [n for n in range(len(own)) if n == 0 or own[n] != own[n - 1]]
-    return [range(start, stop) for start, stop in pairwise([*starts, len(own)])]
+    task_of = [rows * tasks // max(1, sum(sizes)) if tasks else n for n, rows in enumerate(before)]
+    starts = [n for n in range(len(task_of)) if n == 0 or task_of[n] != task_of[n - 1]]
+    return [range(start, stop) for start, stop in pairwise([*starts, len(task_of)])]
 
 
-def _look(parts: Sequence[Any], listed: Sequence[str]) -> list[tuple[int, dict[str, list[Any]]]]:
-    return [worker.looked(_arrow(part).to_batches(), listed) if listed else (len(part), {}) for part in parts]
+def _count_parts(parts: Sequence[Any], coded: Sequence[str]) -> list[tuple[int, dict[str, list[Any]]]]:
+    return [worker.census_of(_arrow(p).to_batches(), coded) if coded else (len(p), {}) for p in parts]
 
 
 def _work(parts: Sequence[Any], model: Broadcast, task: Broadcast, number: int, job: str) -> Outcome:
     batches = (batch for part in parts for batch in _arrow(part).to_batches())
-    return worker.worked(model, task, number, batches, job)
+    return worker.run_partition(model, task, number, batches, job)
 
 
-def _joined(outcomes: Sequence[Outcome], names: tuple[str, str], model: bytes, task: bytes) -> Outcome:
-    return worker.united(Broadcast(names[0], model), Broadcast(names[1], task), outcomes)
+def _merge(outcomes: Sequence[Outcome], names: tuple[str, str], model: bytes, task: bytes) -> Outcome:
+    return worker.merge_on_worker(Broadcast(names[0], model), Broadcast(names[1], task), outcomes)
 
 
-def _tree(leaves: Sequence[Any], merge: Any) -> list[Any]:
-    """Neighbours merged, and these again, until few are left."""
+def _merge_tree(leaves: Sequence[Any], merge: Any) -> list[Any]:
+    """Merge neighbouring tasks, level by level, until at most `FAN_IN` are left."""
     tops = list(leaves)
     while len(tops) > FAN_IN:
         tops = [merge(tops[start : start + FAN_IN]) for start in range(0, len(tops), FAN_IN)]
@@ -255,7 +255,7 @@ def _alive(client: Any) -> bool:
     return client.status == "running" and bool(client.scheduler_info().get("workers"))
 
 
-class _Watch:
+class _StallDetector:
     """Notices that no task is running after a worker was lost: Dask may then wait for ever."""
 
     def __init__(self, client: Any) -> None:
@@ -266,19 +266,19 @@ class _Watch:
         """Whether there are workers; called once a second, in a thread of its own."""
         if self._client.status != "running":
             return False
-        now = set(self._client.scheduler_info().get("workers", ()))
-        self._lost = self._lost or not self._workers <= now
-        self._workers |= now
+        workers = set(self._client.scheduler_info().get("workers", ()))
+        self._lost = self._lost or not self._workers <= workers
+        self._workers |= workers
         if not self._lost or any(self._client.processing().values()):
             self._busy = time.monotonic()
-        return bool(now)
+        return bool(workers)
 
     @property
     def is_stalled(self) -> bool:
         return time.monotonic() - self._busy > STALLED
 
 
-def _gathered(
+def _gather(
     client: Any,
     tops: Sequence[Any],
     leaves: Sequence[Any],
@@ -291,60 +291,60 @@ def _gathered(
 
     `tasks` are the partitions of each of the `leaves`.
     """
-    running, waiting, watch = list(leaves), list(tops), _Watch(client)
+    running, pending, detector = list(leaves), list(tops), _StallDetector(client)
 
     def look() -> None:
-        lifeline.check()
-        if watch.is_stalled:
-            raise _lost(client, _unfinished(leaves, tasks))
+        heartbeat.check()
+        if detector.is_stalled:
+            raise _lost_error(client, _unfinished(leaves, tasks))
 
     try:
-        with Lifeline(watch.alive, "The Dask cluster") as lifeline:
-            while waiting:
+        with Heartbeat(detector.alive, "The Dask cluster") as heartbeat:
+            while pending:
                 time.sleep(polling.LOOK_EVERY / 2)
                 look()
-                waiting = [future for future in waiting if not future.done()]
+                pending = [future for future in pending if not future.done()]
                 done = [future.done() for future in running]  # there may be thousands: each is looked at once
                 ended = [future for future, over in zip(running, done) if over]
                 running = [future for future, over in zip(running, done) if not over]
                 show(progress, len(leaves) - len(running), len(leaves))
                 for future in (*tops, *ended):
                     if future.status in ("cancelled", "lost"):
-                        raise _lost(client, _unfinished(leaves, tasks))
+                        raise _lost_error(client, _unfinished(leaves, tasks))
                     if future.status == "error":
                         raise _error(client, future, leaves, tasks, label)
             try:
-                found = waited(lambda: client.gather(list(tops)), look=look, cancel=lambda: None)
+                results = wait_for(lambda: client.gather(list(tops)), look=look, cancel=lambda: None)
             except Exception as error:  # results may be lost with their workers until they are here
-                raise _lost(client, _unfinished(leaves, tasks)) from error
-            yield from found
+                raise _lost_error(client, _unfinished(leaves, tasks)) from error
+            yield from results
     except BaseException:
-        within(lambda: client.cancel([*tops, *leaves], force=True), FAREWELL)
-        within(lambda: client.run(worker.stop, job), FAREWELL)
+        ends_in(lambda: client.cancel([*tops, *leaves], force=True), FAREWELL)
+        ends_in(lambda: client.run(worker.stop, job), FAREWELL)
         raise
 
 
 def _unfinished(leaves: Sequence[Any], tasks: Sequence[range]) -> list[range]:
-    return [own for own, leaf in zip(tasks, leaves) if leaf.status != "finished"]
+    return [numbers for numbers, leaf in zip(tasks, leaves) if leaf.status != "finished"]
 
 
-def _lost(client: Any, left: Sequence[range]) -> Exception:
-    """What to raise where results are gone: with the scheduler for good, with workers until these are back.
+def _lost_error(client: Any, unfinished: Sequence[range]) -> Exception:
+    """The exception for lost results: final with the scheduler, `_Lost` with workers, which come back.
 
-    `left` are the partitions that are not done.
+    `unfinished` are the partitions that are not done.
     """
     if client.status != "running":
         return ClusterError.saying("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "check that it runs, and try again")  # fmt: skip
-    numbers = [str(number) for own in left for number in own]
-    return _Lost(f"partition {', '.join(numbers[:5])}" if left else "the sums")
+    numbers = [str(number) for task in unfinished for number in task]
+    return _Lost(f"partition {', '.join(numbers[:5])}" if unfinished else "the sums")
 
 
 def _error(client: Any, future: Any, leaves: Sequence[Any], tasks: Sequence[range], label: str) -> Exception:
-    """What a failed task says, with its partition where it is one's."""
+    """The exception for a failed task, with its partition where there is one."""
     error = future.exception(timeout=FAREWELL)
     if "lost dependencies" in str(error):
-        return _lost(client, _unfinished(leaves, tasks))
-    failed = next((own for own, leaf in zip(tasks, leaves) if leaf.status == "error"), None)
-    which = label if failed is None else f"{_said(failed)} of {label}"
+        return _lost_error(client, _unfinished(leaves, tasks))
+    failed = next((numbers for numbers, leaf in zip(tasks, leaves) if leaf.status == "error"), None)
+    which = label if failed is None else f"{_partition_names(failed)} of {label}"
     text = " ".join(f"{type(error).__name__}: {error}".split())[:600]
     return ClusterError.saying(f"Work on {which} failed: {text}.")

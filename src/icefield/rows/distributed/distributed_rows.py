@@ -18,7 +18,7 @@ from icefield.rows.block_reader import BlockReader
 from icefield.rows.distributed import broadcast
 from icefield.rows.distributed.backend import Backend, Census
 from icefield.rows.distributed.broadcast import Broadcast
-from icefield.rows.distributed.partition_result import check_parts, merged
+from icefield.rows.distributed.partition_result import check_parts, merge_outcomes
 from icefield.rows.passes import needed_columns
 from icefield.rows.source import LOOK
 from icefield.rows.stream import ArrowRows, Stream
@@ -35,15 +35,15 @@ class PartitionStream(Stream):
     @cached_property
     def census(self) -> Census:
         """Sizes and levels, from one look at all partitions."""
-        found = self.backend.census(self.columns, self.listed)
-        if not found.rows:
+        census = self.backend.census(self.columns, self.category_columns)
+        if not census.rows:
             raise InputError.about("X", "has no rows", self.source.label)
-        self.settle(found.rows)
-        return found
+        self.settle(census.rows)
+        return census
 
     @cached_property
     def levels(self) -> dict[str, list[Any]]:
-        return self.census.levels if self.listed else {}  # no look is needed before the first question
+        return self.census.levels if self.category_columns else {}  # not read before the first question
 
     @cached_property
     def _head_rows(self) -> Any:
@@ -71,32 +71,32 @@ class DistributedRows(StreamRows):
 
     def _pass(self, accumulators: Sequence[Accumulator], reader: BlockReader) -> None:
         """One job: accumulators go out, each partition gives back their states, these merge."""
-        checkpoint, stream, waiting = self._checkpoint, self._partitions, list(accumulators)
+        checkpoint, stream, unread = self._checkpoint, self._partitions, list(accumulators)
         if checkpoint is not None:
-            waiting, done = checkpoint.resume(accumulators)
-            if not waiting:
+            unread, done = checkpoint.resume(accumulators)
+            if not unread:
                 stream.settle(done)
                 return
-        census, needed = stream.census, needed_columns(waiting)
+        census, needed = stream.census, needed_columns(unread)
         columns = stream.columns if needed is None else needed
-        for accumulator in waiting:
+        for accumulator in unread:
             accumulator.expect(census.rows)
-        task = self._task(waiting, reader, columns)
+        task = self._task(unread, reader, columns)
         self._passes += 1
-        title = f"{waiting[-1].title}, pass {self._passes} over {stream.source.label}"
+        title = f"{unread[-1].title}, pass {self._passes} over {stream.source.label}"
         began = time.monotonic()
         with Progress(title, total=census.rows, unit="rows") as progress:
-            found = list(stream.backend.outcomes(self._packed_model, task, columns, progress))
-        whole = merged(waiting, found)
-        log.info("%s: %.1f s, %d partitions in %d merged states", title, time.monotonic() - began, len(whole.parts), len(found))  # fmt: skip
+            outcomes = list(stream.backend.outcomes(self._packed_model, task, columns, progress))
+        whole = merge_outcomes(unread, outcomes)
+        log.info("%s: %.1f s, %d partitions in %d merged states", title, time.monotonic() - began, len(whole.parts), len(outcomes))  # fmt: skip
         if whole.failure is not None:
             raise whole.failure.error(stream.backend.where(whole.failure.number))
         sizes = census.sizes if census.firm else None
         rows = check_parts(whole.parts, sizes, census.rows, stream.source.label)
-        for said in whole.versions.values():
-            warnings.warn(f"Versions differ: {said}.", VersionWarning, stacklevel=2)
+        for difference in whole.versions.values():
+            warnings.warn(f"Versions differ: {difference}.", VersionWarning, stacklevel=2)
         if checkpoint is not None:
-            checkpoint.write(waiting, rows, finished=True)
+            checkpoint.write(unread, rows, finished=True)
 
     @property
     def _partitions(self) -> PartitionStream:
@@ -105,10 +105,10 @@ class DistributedRows(StreamRows):
     @cached_property
     def _packed_model(self) -> Broadcast:
         stream = self._partitions
-        sent = stream.backend.travelling(self._model)
-        some = self.head.slice(0, min(broadcast.PROBED, self.head.n_rows))
-        probed = sent.predict(some) if sent is self._model else None
-        return broadcast.packed_model(sent, self._choices, stream.head().arrow, probed, stream.backend.dumps)
+        model = stream.backend.model_to_send(self._model)
+        rows = self.head.slice(0, min(broadcast.PROBED, self.head.n_rows))
+        probed = model.predict(rows) if model is self._model else None
+        return broadcast.pack_model(model, self._choices, stream.head().arrow, probed, stream.backend.dumps)
 
     @cached_property
     def _versions(self) -> dict[str, str]:
@@ -119,7 +119,7 @@ class DistributedRows(StreamRows):
     ) -> Broadcast:
         stream, schema, sizes = self._partitions, self._stream.source.schema, self._partitions.census.sizes
         task = broadcast.Pass(
-            broadcast.packed_accumulators(accumulators),
+            broadcast.pack_accumulators(accumulators),
             reader,
             tuple(stream.columns),
             library_named("pyarrow").schema([schema.field(name) for name in columns]),
@@ -129,4 +129,4 @@ class DistributedRows(StreamRows):
             self._resources.memory,
             stream.source.label,
         )
-        return broadcast.packed_pass(task, self._versions)
+        return broadcast.pack_pass(task, self._versions)

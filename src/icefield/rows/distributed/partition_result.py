@@ -20,8 +20,8 @@ from icefield.counts import counted
 from icefield.errors import (
     BudgetError,
     ClusterError,
-    Complaint,
     EngineError,
+    ErrorMessage,
     IcefieldError,
     InputError,
     InputTypeError,
@@ -58,13 +58,13 @@ class Failure:
     number: int
     said: str
     kind: str = ""
-    message: Complaint | None = None
+    message: ErrorMessage | None = None
 
     @classmethod
     def of(cls, number: int, error: Exception) -> Failure:
-        """A failure that can travel: texts, and nothing that could be run."""
+        """The failure of an error, as texts alone, which are safe to send."""
         said = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
-        kind = next((one.__name__ for one in type(error).__mro__ if one in KINDS.values()), "")
+        kind = next((base.__name__ for base in type(error).__mro__ if base in KINDS.values()), "")
         message = error.message if isinstance(error, IcefieldError) else None
         return cls(number, str(error)[:LONGEST] if kind == CannotRead.__name__ else said, kind, message)
 
@@ -73,30 +73,30 @@ class Failure:
         return {"number": self.number, "said": self.said, "kind": self.kind, "message": message}
 
     @classmethod
-    def from_json(cls, given: Any) -> Failure:
+    def from_json(cls, fields: Any) -> Failure:
         """A failure from untrusted JSON; a ValueError where it does not hold one."""
-        wanted = {"number": int, "said": str, "kind": str}
-        if not isinstance(given, dict) or not all(type(given.get(k)) is kind for k, kind in wanted.items()):
+        types = {"number": int, "said": str, "kind": str}
+        if not isinstance(fields, dict) or not all(type(fields.get(k)) is kind for k, kind in types.items()):
             raise ValueError("it is no failure of a partition")
-        message = given.get("message")
-        message = None if message is None else Complaint.from_json(message)
-        return cls(given["number"], given["said"][:LONGEST], given["kind"], message)
+        message = fields.get("message")
+        message = None if message is None else ErrorMessage.from_json(message)
+        return cls(fields["number"], fields["said"][:LONGEST], fields["kind"], message)
 
     def error(self, where: str) -> Exception:
-        """What to raise where the answer was waited for; it names the partition."""
-        kind, found = KINDS.get(self.kind), self.message
+        """The exception to raise on the driver; it names the partition."""
+        kind, fault = KINDS.get(self.kind), self.message
         if kind is CannotRead:
             return CannotRead(self.said)  # who asked may have another way, and a message of its own
-        if kind is None or found is None or not issubclass(kind, IcefieldError):
+        if kind is None or fault is None or not issubclass(kind, IcefieldError):
             return ClusterError.saying(f"Work on {where} failed: {self.said}.")
-        if found.parameter is None:
-            return kind.saying(f"{found.problem} (In {where}.)", found.hint)
-        return kind.about(found.parameter, f"{found.problem} (in {where})", found.received, found.hint)
+        if fault.parameter is None:
+            return kind.saying(f"{fault.problem} (In {where}.)", fault.hint)
+        return kind.about(fault.parameter, f"{fault.problem} (in {where})", fault.received, fault.hint)
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What is known of some partitions.
+    """The result of a pass over some partitions: accumulators' states, or a failure.
 
     Attributes
     ----------
@@ -117,41 +117,41 @@ class Outcome:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Engines that pickle what tasks give back send the same few bytes."""
-        return Outcome.unpacked, (self.packed(),)
+        return Outcome.from_bytes, (self.to_bytes(),)
 
-    def packed(self) -> bytes:
-        """As bytes: the length of a JSON document, the document, and the arrays it lists, one after another."""
+    def to_bytes(self) -> bytes:
+        """The outcome as bytes: the length of a JSON document, the document, and the arrays it lists, one after another."""
         arrays: list[NDArray[Any]] = []
 
-        def listed(array: NDArray[Any]) -> list[Any]:
+        def describe(array: NDArray[Any]) -> list[Any]:
             if array.dtype.kind not in PLAIN:
                 raise TypeError("what accumulators know must be arrays of plain values")
-            arrays.append(narrowed(array))
+            arrays.append(in_smallest_type(array))
             return [arrays[-1].dtype.str, list(array.shape), array.dtype.str]
 
         states = None
         if self.states is not None:
-            states = [{key: listed(np.asarray(own)) for key, own in state.items()} for state in self.states]
+            states = [{key: describe(np.asarray(v)) for key, v in state.items()} for state in self.states]
         failure = None if self.failure is None else self.failure.as_json()
         document = {"parts": list(self.parts.items()), "states": states, "versions": self.versions, "failure": failure}  # fmt: skip
         about = json.dumps(document).encode()
         return b"".join([len(about).to_bytes(8, "little"), about, *(array.tobytes() for array in arrays)])
 
     @staticmethod
-    def unpacked(content: bytes) -> Outcome:
-        """What `packed` gave. Nothing in it is run, whatever it holds."""
+    def from_bytes(content: bytes) -> Outcome:
+        """An outcome from the bytes of `to_bytes`. Nothing in them is executed, whatever they hold."""
         size = 8 + int.from_bytes(content[:8], "little")
         about, at = json.loads(content[8:size]), size
 
         def read(name: Any, shape: list[int], wide: Any) -> NDArray[Any]:
             nonlocal at
-            dtype, meant = np.dtype(str(name)), np.dtype(str(wide))
-            if dtype.kind not in PLAIN or meant.kind not in PLAIN:
-                raise ValueError(f"an array of {dtype} for one of {meant}")
+            dtype, target = np.dtype(str(name)), np.dtype(str(wide))
+            if dtype.kind not in PLAIN or target.kind not in PLAIN:
+                raise ValueError(f"an array of {dtype} for one of {target}")
             count = math.prod(shape)
-            sent = np.frombuffer(content, dtype, count, at) if count else np.zeros(0, dtype)
+            values = np.frombuffer(content, dtype, count, at) if count else np.zeros(0, dtype)
             at += count * dtype.itemsize
-            return sent.astype(meant).reshape(shape)
+            return values.astype(target).reshape(shape)
 
         states = about["states"]
         states = states and [{key: read(*array) for key, array in state.items()} for state in states]
@@ -159,7 +159,7 @@ class Outcome:
         return Outcome({int(k): int(v) for k, v in about["parts"]}, states, about["versions"], failure)
 
 
-def narrowed(array: NDArray[Any]) -> NDArray[Any]:
+def in_smallest_type(array: NDArray[Any]) -> NDArray[Any]:
     """The same values in the smallest type that holds each of them exactly; counts are small, and travel often.
 
     >>> narrowed(np.array([1.0, 300.0])).dtype
@@ -180,55 +180,53 @@ def narrowed(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def once(outcomes: Iterable[Outcome]) -> list[Outcome]:
+def without_duplicates(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Outcomes in the order of their partitions, each partition once."""
-    taken: set[int] = set()
+    seen: set[int] = set()
     kept = []
-    for one in sorted(outcomes, key=lambda one: (one.first, -len(one.parts))):
-        known = taken & one.parts.keys()
-        if known and len(known) < len(one.parts):
-            raise ClusterError.saying(f"Partition {min(known)} came back twice, once together with others: it would count twice.")  # fmt: skip
-        if not known:
-            taken |= one.parts.keys()
-            kept.append(one)
+    for outcome in sorted(outcomes, key=lambda outcome: (outcome.first, -len(outcome.parts))):
+        repeated = seen & outcome.parts.keys()
+        if repeated and len(repeated) < len(outcome.parts):
+            raise ClusterError.saying(f"Partition {min(repeated)} came back twice, once together with others: it would count twice.")  # fmt: skip
+        if not repeated:
+            seen |= outcome.parts.keys()
+            kept.append(outcome)
     return kept
 
 
-def merged(accumulators: Sequence[Accumulator], outcomes: Sequence[Outcome]) -> Outcome:
-    """Several outcomes as one, in accumulators that know nothing yet."""
-    failed = next((one for one in outcomes if one.failure is not None), None)
+def merge_outcomes(accumulators: Sequence[Accumulator], outcomes: Sequence[Outcome]) -> Outcome:
+    """Merge several outcomes into one, using `accumulators`, which must be fresh."""
+    failed = next((outcome for outcome in outcomes if outcome.failure is not None), None)
     if failed is not None:
         return failed
     parts: dict[int, int] = {}
     versions: dict[str, str] = {}
-    taken = False
-    for one in once(outcomes):
-        parts |= one.parts
-        versions |= one.versions
-        if one.states is None:
+    any_state = False
+    for outcome in without_duplicates(outcomes):
+        parts |= outcome.parts
+        versions |= outcome.versions
+        if outcome.states is None:
             continue
-        for accumulator, state in zip(accumulators, one.states, strict=True):
-            (accumulator.merge if taken else accumulator.restore)(state)
-        taken = True
+        for accumulator, state in zip(accumulators, outcome.states, strict=True):
+            (accumulator.merge if any_state else accumulator.restore)(state)
+        any_state = True
     for accumulator in accumulators:
         accumulator.condense()  # what is merged again, level by level, stays as small as a partition's
-    states = [one.state() for one in accumulators] if taken else None
+    states = [outcome.state() for outcome in accumulators] if any_state else None
     return Outcome(parts, states, versions)
 
 
-def check_parts(found: dict[int, int], sizes: Sequence[int] | None, total: int | None, label: str) -> int:
+def check_parts(parts: dict[int, int], sizes: Sequence[int] | None, total: int | None, label: str) -> int:
     """The number of rows that were added up; an error where rows are missing that were there before."""
-    rows = sum(found.values())
+    rows = sum(parts.values())
     for number, size in enumerate(sizes or ()):
-        if size and number not in found:
+        if size and number not in parts:
             raise ClusterError.saying(f"Partition {number} of {label}, of {counted(size)} rows, did not come back.",
                                       "try again; if it recurs, look at the engine's own log for that partition")  # fmt: skip
     if total is not None and rows != total:
-        other = next((n for n, size in enumerate(sizes or ()) if found.get(n, 0) != size), None)
-        own = "" if other is None else counted((sizes or ())[other])
-        which = (
-            "" if other is None else f", partition {other} {counted(found.get(other, 0))} instead of {own}"
-        )
+        odd = next((n for n, size in enumerate(sizes or ()) if parts.get(n, 0) != size), None)
+        expected = "" if odd is None else counted((sizes or ())[odd])
+        which = "" if odd is None else f", partition {odd} {counted(parts.get(odd, 0))} instead of {expected}"
         raise ClusterError.about("X", f"gave {counted(rows)} rows in this pass and {counted(total)} before{which}: it must give the same rows every time",
                                  label, "write it to files once, or keep it: persist() in Dask, cache() in Spark, materialize() in Ray")  # fmt: skip
     return rows

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from icefield.errors import ClusterError
 from icefield.progress import Progress
-from icefield.threads import in_daemon
+from icefield.threads import start_daemon
 
 Found = TypeVar("Found")
 Call = Callable[[], Any]
@@ -23,35 +23,35 @@ PATIENCE = 30.0  # seconds without a sign of life
 FAREWELL = 5.0  # seconds a cluster may take to hear that a job is cancelled
 
 
-def waited(work: Callable[[], Found], *, look: Call, cancel: Call) -> Found:
+def wait_for(work: Callable[[], Found], *, look: Call, cancel: Call) -> Found:
     """The result of `work`, run in a thread while `look` is called again and again; an error of `look`, or Ctrl-C, cancels it."""
-    task, thread = in_daemon(work, name="icefield cluster")
+    task, thread = start_daemon(work, name="icefield cluster")
     try:
         while thread.is_alive():
             thread.join(LOOK_EVERY)
             look()
     except BaseException:
-        within(cancel, FAREWELL)
+        ends_in(cancel, FAREWELL)
         raise
     return task.result()
 
 
-def watched(
+def wait_while_alive(
     work: Callable[[], Found], sign: Call, name: str, look: Call, cancel: Call = lambda: None
 ) -> Found:
-    """The same while a cluster of this name gives signs of life."""
-    with Lifeline(sign, name) as lifeline:
+    """`wait_for` a result while the cluster of this name is alive; a `ClusterError` once it gives no sign of life."""
+    with Heartbeat(sign, name) as heartbeat:
 
-        def looking() -> None:
-            lifeline.check()
+        def check_and_look() -> None:
+            heartbeat.check()
             look()
 
-        return waited(work, look=looking, cancel=cancel)
+        return wait_for(work, look=check_and_look, cancel=cancel)
 
 
-def within(work: Call, seconds: float) -> bool:
+def ends_in(work: Call, seconds: float) -> bool:
     """Whether a call ended within that time; what it raises is ignored."""
-    _, thread = in_daemon(work, name="icefield cluster")
+    _, thread = start_daemon(work, name="icefield cluster")
     thread.join(seconds)
     return not thread.is_alive()
 
@@ -62,7 +62,7 @@ def show(progress: Progress, done: int, tasks: int) -> None:
         progress.advance(progress.total * done / max(tasks, 1) - progress.done)
 
 
-class Lifeline:
+class Heartbeat:
     """Asks a cluster for a sign of life again and again, in a thread of its own.
 
     Parameters
@@ -73,10 +73,10 @@ class Lifeline:
 
     def __init__(self, sign: Call, name: str, patience: float = PATIENCE) -> None:
         self._sign, self._name, self._patience = sign, name, patience
-        self._last, self._over, self._said = time.monotonic(), threading.Event(), ""
+        self._last, self._over, self._problem = time.monotonic(), threading.Event(), ""
 
-    def __enter__(self) -> Lifeline:
-        threading.Thread(target=self._ask, daemon=True, name="icefield lifeline").start()
+    def __enter__(self) -> Heartbeat:
+        threading.Thread(target=self._ask, daemon=True, name="icefield heartbeat").start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -88,15 +88,15 @@ class Lifeline:
                 if self._sign():
                     self._last = time.monotonic()
                 else:
-                    self._said = "no worker is left"
+                    self._problem = "no worker is left"
             except Exception as error:
-                self._said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+                self._problem = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             self._over.wait(1.0)
 
     def check(self) -> None:
         """An error once there was no sign of life for too long."""
         silent = time.monotonic() - self._last
         if silent > self._patience:
-            why = f" ({self._said})" if self._said else ""
+            why = f" ({self._problem})" if self._problem else ""
             raise ClusterError.saying(f"{self._name} gave no sign of life for {silent:.0f} seconds{why}: nothing of this pass was counted.",
                                       "check that the cluster runs, and try again")  # fmt: skip

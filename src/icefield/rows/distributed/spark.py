@@ -29,10 +29,10 @@ from icefield.errors import ClusterError, IcefieldError, InputError
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census, tasks_for
-from icefield.rows.distributed.broadcast import Broadcast, Sent
+from icefield.rows.distributed.broadcast import Broadcast, Handle
 from icefield.rows.distributed.partition_result import Failure, Outcome
-from icefield.rows.distributed.polling import FAREWELL, show, watched, within
-from icefield.rows.distributed.spark_transforms import ANSWER, OWN, PART, PLACE, Answers, StandIn, rows_asked
+from icefield.rows.distributed.polling import FAREWELL, ends_in, show, wait_while_alive
+from icefield.rows.distributed.spark_transforms import ANSWER, OWN, PART, PLACE, Answers, StandIn, requests
 
 if TYPE_CHECKING:
     from icefield.models.model import Model
@@ -60,14 +60,14 @@ def spark_origin(frame: Any) -> Backend:
 
 def _vectors(schema: Any) -> dict[str, tuple[str, ...]]:
     """Columns that an assembler made of others, with the names of their slots, where each slot is one of these."""
-    found, known = {}, {field.name for field in schema.fields}
+    slots_of, names_of_columns = {}, {field.name for field in schema.fields}
     for column in schema.fields:
         attributes = ((column.metadata or {}).get("ml_attr") or {}).get("attrs", {})
         slots = sorted((slot["idx"], slot.get("name")) for kind in attributes.values() for slot in kind)
         names = tuple(name for _, name in slots)
-        if names and known.issuperset(names):
-            found[column.name] = names
-    return found
+        if names and names_of_columns.issuperset(names):
+            slots_of[column.name] = names
+    return slots_of
 
 
 class SparkOrigin(Backend):
@@ -78,10 +78,10 @@ class SparkOrigin(Backend):
     def __init__(self, frame: Any) -> None:
         self._frame, self._spark = frame, frame.sparkSession
         names = [field.name for field in frame.schema.fields if field.dataType.typeName() in PLAIN]
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
+        repeated = [name for name in names if names.count(name) > 1]
+        if repeated:
             raise InputError.about(
-                "X", "has two columns of the same name", twice[0], "select or rename the columns"
+                "X", "has two columns of the same name", repeated[0], "select or rename the columns"
             )
         self.vectors = _vectors(frame.schema)
         if not names:
@@ -92,22 +92,22 @@ class SparkOrigin(Backend):
         self._partitions = 1  # about, once they were counted; only how outcomes merge depends on it
         self._together = False  # whether small partitions are taken together
         self._passes = 0
-        self._asked: Model | None = None  # a model that only Spark can ask
+        self._spark_model: Model | None = None  # a model that only Spark can ask
 
     @cached_property
     def _head(self) -> Any:
-        return self._collected(self._selected(self._names).limit(1_000), Progress("", None))
+        return self._collect(self._select(self._names).limit(1_000), Progress("", None))
 
-    def _selected(self, columns: Sequence[str]) -> Any:
+    def _select(self, columns: Sequence[str]) -> Any:
         return self._frame.select(*("`{}`".format(name.replace("`", "``")) for name in columns))
 
-    def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
+    def census(self, columns: Sequence[str], coded: Sequence[str]) -> Census:
         # Spark counts by itself, from metadata where it can; its columns are never of a category type.
         counting = (
-            self._selected(columns).selectExpr("spark_partition_id() AS number").groupBy("number").count()
+            self._select(columns).selectExpr("spark_partition_id() AS number").groupBy("number").count()
         )
-        found = dict(zip(*(c.to_pylist() for c in self._collected(counting, Progress("", None)).columns)))
-        sizes = tuple(int(found.get(number, 0)) for number in range(max(found, default=-1) + 1))
+        count_of = dict(zip(*(c.to_pylist() for c in self._collect(counting, Progress("", None)).columns)))
+        sizes = tuple(int(count_of.get(number, 0)) for number in range(max(count_of, default=-1) + 1))
         tasks = tasks_for(sum(sizes), len(sizes), self.slots)
         self._together = tasks > 0
         if self._together:  # neighbours, as Spark takes them where none is nearer to some machine
@@ -126,51 +126,51 @@ class SparkOrigin(Backend):
         self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
         if model.name not in self._sent:
-            self._sent[model.name] = self._watched(lambda: self.sent(model))
+            self._sent[model.name] = self._call(lambda: self.send(model))
         self._hint()
-        left, rows = self._partitions, self._selected(columns)
-        given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
+        n_states, rows = self._partitions, self._select(columns)
+        handles = (self._sent[model.name], self._call(lambda: self.send(task)))
         rows = rows.coalesce(self._partitions) if self._together else rows
-        states = self._answered(model, task, rows, partial(worker.worked, *given))
-        joining = partial(_joining, *given)
-        while left > FAN_IN:  # neighbours, then neighbours of these, until few are left for the driver
-            left = -(-left // FAN_IN)
-            states = states.repartition(min(left, MOST_JOINING), "bucket")
+        states = self._outcome_rows(model, task, rows, partial(worker.run_partition, *handles))
+        joining = partial(_merge_buckets, *handles)
+        while n_states > FAN_IN:  # neighbours, then neighbours of these, until few are left for the driver
+            n_states = -(-n_states // FAN_IN)
+            states = states.repartition(min(n_states, MOST_JOINING), "bucket")
             states = states.sortWithinPartitions("bucket", "number").mapInArrow(joining, FORM)
         try:
-            found = self._collected(states, progress)
+            rows_out = self._collect(states, progress)
         finally:
-            within(lambda: self.forget(given[1]), FAREWELL)
-        return [Outcome.unpacked(content) for content in found["outcome"].to_pylist()]
+            ends_in(lambda: self.forget(handles[1]), FAREWELL)
+        return [Outcome.from_bytes(content) for content in rows_out["outcome"].to_pylist()]
 
-    def travelling(self, model: Model) -> Model:
+    def model_to_send(self, model: Model) -> Model:
         if not hasattr(model.native, "answered"):
             return model
-        self._asked = model
-        sent = StandIn()
-        return replace(model, native=sent, answer=sent)
+        self._spark_model = model
+        stand_in = StandIn()
+        return replace(model, native=stand_in, answer=stand_in)
 
-    def _answered(self, model: Broadcast, task: Broadcast, rows: Any, work: Work) -> Any:
+    def _outcome_rows(self, model: Broadcast, task: Broadcast, rows: Any, work: Work) -> Any:
         """Partitions' outcomes; with a model that only Spark can ask, by one transform of all rows it is asked about."""
-        asked = self._asked
-        read = asked is not None and set(asked.columns) <= set(rows.columns)
-        if asked is None or not read or not worker.asks(model, task):
-            return rows.mapInArrow(partial(_working, work), FORM)
-        outputs, names = len(asked.all_outputs), asked.columns
+        spark = self._spark_model
+        is_readable = spark is not None and set(spark.columns) <= set(rows.columns)
+        if spark is None or not is_readable or not worker.calls_model(model, task):
+            return rows.mapInArrow(partial(_run_partition, work), FORM)
+        outputs, names = len(spark.all_outputs), spark.columns
         types, arrow = library_named("pyspark.sql.types"), library_named("pyarrow")
-        there, here = {field.name: field.dataType for field in self._frame.schema.fields}, self.schema
-        number = {n for n in asked.native.as_numbers if n in there and there[n].typeName() in WHOLE}
+        kinds, schema = {field.name: field.dataType for field in self._frame.schema.fields}, self.schema
+        floats = {n for n in spark.native.as_numbers if n in kinds and kinds[n].typeName() in WHOLE}
         form = arrow.schema(
-            [arrow.field(n, arrow.float64()) if n in number else here.field(n) for n in names]
+            [arrow.field(n, arrow.float64()) if n in floats else schema.field(n) for n in names]
         )
-        fields = [types.StructField(n, types.DoubleType() if n in number else there[n]) for n in names]
+        fields = [types.StructField(n, types.DoubleType() if n in floats else kinds[n]) for n in names]
         beside = [(PART, types.LongType()), (PLACE, types.LongType()), (OWN, types.BinaryType())]
-        wanted = types.StructType([*fields, *(types.StructField(*one) for one in beside)])
-        asking, answering = partial(_asking, work, form, outputs), partial(_answering, work, outputs)
-        answered = asked.native.answered(rows.mapInArrow(asking, wanted), ANSWER)
+        request = types.StructType([*fields, *(types.StructField(*pair) for pair in beside)])
+        asking, answering = partial(_request, work, form, outputs), partial(_answer, work, outputs)
+        answered = spark.native.answered(rows.mapInArrow(asking, request), ANSWER)
         return answered.select(PART, PLACE, OWN, ANSWER).mapInArrow(answering, FORM)
 
-    def _collected(self, frame: Any, progress: Progress) -> Any:
+    def _collect(self, frame: Any, progress: Progress) -> Any:
         """The rows of a frame as an Arrow table, with Spark's own progress, until Ctrl-C."""
         job, last = f"icefield-{uuid.uuid4().hex}", [0.0]
 
@@ -181,22 +181,22 @@ class SparkOrigin(Backend):
                 if tasks:
                     show(progress, done, tasks)
 
-        said = f"icefield: {progress.title or 'looking at the data'}"
-        return self._watched(lambda: self.run(frame, job, said), look, lambda: self.cancel(job))
+        description = f"icefield: {progress.title or 'looking at the data'}"
+        return self._call(lambda: self.run(frame, job, description), look, lambda: self.cancel(job))
 
-    def _watched(
+    def _call(
         self,
         work: Callable[[], Any],
         look: Callable[[], None] = lambda: None,
         cancel: Callable[[], None] = lambda: None,
     ) -> Any:
-        """What a call of Spark's gives, while Spark lives; its errors in words."""
+        """The result of a call of Spark's, while the session lives; its errors as icefield's."""
         try:
-            return watched(work, self.alive, "The Spark cluster", look=look, cancel=cancel)
+            return wait_while_alive(work, self.alive, "The Spark cluster", look=look, cancel=cancel)
         except (ClusterError, KeyboardInterrupt):
             raise
         except Exception as error:
-            raise _told(error, self.label) from error
+            raise _spark_error(error, self.label) from error
 
     @property
     def slots(self) -> int:
@@ -208,16 +208,16 @@ class SparkOrigin(Backend):
         return False
 
     @abstractmethod
-    def sent(self, parcel: Broadcast) -> Sent:
+    def send(self, broadcast: Broadcast) -> Handle:
         """A broadcast object sent to the executors."""
 
     @abstractmethod
     def forget(self, sent: Any) -> None:
-        """What was sent is no longer needed."""
+        """Release a broadcast object that is no longer needed."""
 
     @abstractmethod
-    def run(self, frame: Any, job: str, said: str) -> Any:
-        """A frame's rows; called in a thread of its own. Spark's pages show `said` for the job."""
+    def run(self, frame: Any, job: str, description: str) -> Any:
+        """A frame's rows; called in a thread of its own. Spark's pages show `description` for the job."""
 
     @abstractmethod
     def done(self, job: str) -> tuple[int, int]:
@@ -245,34 +245,34 @@ class ClassicOrigin(SparkOrigin):
 
     def costly(self) -> bool:
         # A plan of its own: the frame's may have been made before the frame was cached.
-        plan = self._selected(self._names)._jdf.queryExecution().withCachedData().toString()  # noqa: SLF001
+        plan = self._select(self._names)._jdf.queryExecution().withCachedData().toString()  # noqa: SLF001
         return "InMemoryRelation" not in plan and COSTLY.search(plan) is not None
 
-    def sent(self, parcel: Broadcast) -> Sent:
-        return _SparkBroadcast(parcel.name, self._context.broadcast(parcel.content))
+    def send(self, broadcast: Broadcast) -> Handle:
+        return _SparkBroadcast(broadcast.name, self._context.broadcast(broadcast.content))
 
     def forget(self, sent: Any) -> None:
         sent.broadcast.unpersist()
 
-    def run(self, frame: Any, job: str, said: str) -> Any:
-        self._context.setJobGroup(job, said, interruptOnCancel=True)
+    def run(self, frame: Any, job: str, description: str) -> Any:
+        self._context.setJobGroup(job, description, interruptOnCancel=True)
         return frame.toArrow()
 
     def done(self, job: str) -> tuple[int, int]:
         tracker = self._context.statusTracker()
         jobs = (tracker.getJobInfo(number) for number in tracker.getJobIdsForGroup(job))
-        stages = [tracker.getStageInfo(stage) for found in jobs if found for stage in found.stageIds]
-        known = [stage for stage in stages if stage is not None]
-        return sum(s.numCompletedTasks for s in known), sum(s.numTasks for s in known)
+        stages = [tracker.getStageInfo(stage) for info in jobs if info for stage in info.stageIds]
+        reported = [stage for stage in stages if stage is not None]
+        return sum(s.numCompletedTasks for s in reported), sum(s.numTasks for s in reported)
 
     def cancel(self, job: str) -> None:
         self._context.cancelJobGroup(job)
 
     def alive(self) -> bool:
         context = self._context
-        here = context.master == "local" or context.master.startswith("local[")
+        is_local = context.master == "local" or context.master.startswith("local[")
         # The driver is among those that hold blocks.
-        return bool(context._jsc.sc().getExecutorMemoryStatus().size() > (0 if here else 1))  # noqa: SLF001
+        return bool(context._jsc.sc().getExecutorMemoryStatus().size() > (0 if is_local else 1))  # noqa: SLF001
 
 
 class ConnectOrigin(SparkOrigin):
@@ -284,29 +284,29 @@ class ConnectOrigin(SparkOrigin):
         super().__init__(frame)
         self._stages: dict[str, tuple[int, int]] = {}
 
-    def sent(self, parcel: Broadcast) -> Sent:
-        name = f"icefield-{parcel.name}"
+    def send(self, broadcast: Broadcast) -> Handle:
+        name = f"icefield-{broadcast.name}"
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
-            path.write_bytes(parcel.content)
+            path.write_bytes(broadcast.content)
             self._spark.addArtifact(str(path), file=True)
-        return _Artifact(parcel.name, name)
+        return _Artifact(broadcast.name, name)
 
     def forget(self, sent: Any) -> None:
         """Artifacts stay until the session ends: Spark has no call that removes one."""
 
-    def run(self, frame: Any, job: str, said: str) -> Any:
-        def heard(stages: Any, inflight_tasks: int, operation_id: Any, done: bool) -> None:
-            known = list(stages or ())
-            done_now, tasks = sum(s.num_completed_tasks for s in known), sum(s.num_tasks for s in known)
+    def run(self, frame: Any, job: str, description: str) -> Any:
+        def on_progress(stages: Any, inflight_tasks: int, operation_id: Any, done: bool) -> None:
+            reported = list(stages or ())
+            done_now, tasks = sum(s.num_completed_tasks for s in reported), sum(s.num_tasks for s in reported)
             self._stages[job] = done_now, tasks
 
         self._spark.addTag(job)
-        self._spark.registerProgressHandler(heard)
+        self._spark.registerProgressHandler(on_progress)
         try:
             return frame.toArrow()
         finally:
-            self._spark.removeProgressHandler(heard)
+            self._spark.removeProgressHandler(on_progress)
             self._spark.removeTag(job)
             self._stages.pop(job, None)
 
@@ -344,55 +344,55 @@ class _Artifact:
         return Path(os.path.join(files.getRootDirectory(), self.file)).read_bytes()
 
 
-def _working(work: Work, batches: Iterator[Any]) -> Iterator[Any]:
+def _run_partition(work: Work, batches: Iterator[Any]) -> Iterator[Any]:
     """The partition's rows in, one row with its outcome out."""
     number = _partition()
     yield _row(number, work(number, batches))
 
 
-def _asking(work: Work, form: Any, outputs: int, batches: Iterator[Any]) -> Iterator[Any]:
+def _request(work: Work, form: Any, outputs: int, batches: Iterator[Any]) -> Iterator[Any]:
     """The partition's rows in, all rows out that a model is asked about there."""
     number = _partition()
-    with _failing(number):
-        yield from rows_asked(partial(work, number), batches, form, outputs, number)
+    with _report_failures(number):
+        yield from requests(partial(work, number), batches, form, outputs, number)
 
 
-def _answering(work: Work, outputs: int, batches: Iterator[Any]) -> Iterator[Any]:
-    """Those rows with Spark's answers in, one row with the partition's outcome out."""
+def _answer(work: Work, outputs: int, batches: Iterator[Any]) -> Iterator[Any]:
+    """The requested rows with Spark's answers in, one row with the partition's outcome out."""
     number = _partition()
-    with _failing(number):
-        found = Answers(batches, number, outputs).run(partial(work, number))
-    yield _row(number, found)
+    with _report_failures(number):
+        outcome = Answers(batches, number, outputs).run(partial(work, number))
+    yield _row(number, outcome)
 
 
 @contextmanager
-def _failing(number: int) -> Iterator[None]:
-    """Have icefield's own errors come to the driver as what they are."""
+def _report_failures(number: int) -> Iterator[None]:
+    """Send icefield's own errors raised inside to the driver, which raises them as they were."""
     try:
         yield
     except IcefieldError as error:
-        raise worker.failed(Failure.of(number, error)) from error
+        raise worker.failure_error(Failure.of(number, error)) from error
 
 
 def _partition() -> int:
     return int(library_named("pyspark").TaskContext.get().partitionId())
 
 
-def _joining(model: Sent, task: Sent, batches: Iterator[Any]) -> Iterator[Any]:
+def _merge_buckets(model: Handle, task: Handle, batches: Iterator[Any]) -> Iterator[Any]:
     """Rows with outcomes in, sorted by bucket; one for each bucket of neighbours out, no more than one bucket held."""
     rows = (row for batch in batches for row in zip(batch["bucket"].to_pylist(), batch["outcome"]))
-    for bucket, own in groupby(rows, key=lambda row: row[0]):
-        outcomes = [Outcome.unpacked(content.as_py()) for _, content in own]
-        yield _row(bucket, worker.united(model, task, outcomes))
+    for bucket, group in groupby(rows, key=lambda row: row[0]):
+        outcomes = [Outcome.from_bytes(content.as_py()) for _, content in group]
+        yield _row(bucket, worker.merge_on_worker(model, task, outcomes))
 
 
-def _row(number: int, found: Outcome) -> Any:
-    if found.failure is not None:
-        raise worker.failed(found.failure)
+def _row(number: int, outcome: Outcome) -> Any:
+    if outcome.failure is not None:
+        raise worker.failure_error(outcome.failure)
     arrow = library_named("pyarrow")
     places = [arrow.array([place], arrow.int64()) for place in (number, number // FAN_IN)]
-    outcome = arrow.array([found.packed()], arrow.binary())
-    return arrow.RecordBatch.from_arrays([*places, outcome], ["number", "bucket", "outcome"])
+    content = arrow.array([outcome.to_bytes()], arrow.binary())
+    return arrow.RecordBatch.from_arrays([*places, content], ["number", "bucket", "outcome"])
 
 
 def _failure_in(text: str) -> Failure | None:
@@ -406,8 +406,8 @@ def _failure_in(text: str) -> Failure | None:
     return None
 
 
-def _told(error: Exception, label: str) -> Exception:
-    """What Spark's message says of a failed job, by partition."""
+def _spark_error(error: Exception, label: str) -> Exception:
+    """The exception for a failed job, from Spark's message, with the partition where it names one."""
     text = str(error)
     failure = _failure_in(text)
     if failure is not None:

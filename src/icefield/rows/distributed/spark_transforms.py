@@ -32,14 +32,14 @@ _answer: list[Callable[[Any], Float]] = []  # of the pass that this process runs
 
 
 class StandIn:
-    """What stands for the model on executors: whoever runs the pass says what becomes of the rows it is asked about."""
+    """A model's stand-in on executors: its rows go to the function that the running pass has set."""
 
     def __call__(self, rows: Any) -> Float:
         return _answer[-1](rows)
 
 
 @contextmanager
-def _answered_by(answer: Callable[[Any], Float]) -> Iterator[None]:
+def _answering_with(answer: Callable[[Any], Float]) -> Iterator[None]:
     _answer.append(answer)
     try:
         yield
@@ -47,7 +47,7 @@ def _answered_by(answer: Callable[[Any], Float]) -> Iterator[None]:
         _answer.pop()
 
 
-def rows_asked(
+def requests(
     run: Callable[[Iterator[Any]], Outcome], batches: Iterator[Any], form: Any, outputs: int, number: int
 ) -> Iterator[Any]:
     """The rows that `run` asks about as record batches of a form, with the partition's own beside them; its failure is raised.
@@ -58,14 +58,14 @@ def rows_asked(
     seen: list[Any] = []
     ended = False
 
-    def own_rows() -> Iterator[Any]:
+    def partition_rows() -> Iterator[Any]:
         nonlocal ended
         for batch in batches:
             seen.append(batch)
             yield batch
         ended = True
 
-    def take_down(rows: Any) -> Float:
+    def note_request(rows: Any) -> Float:
         if rows.num_rows:
             calls.put((rows, _bytes_of(seen, ended)))
             seen.clear()
@@ -73,21 +73,21 @@ def rows_asked(
 
     def work() -> None:
         try:
-            with _answered_by(take_down):
-                calls.put(run(own_rows()))
+            with _answering_with(note_request):
+                calls.put(run(partition_rows()))
         except BaseException as error:
             calls.put(error)
 
     threading.Thread(target=work, daemon=True).start()
     place, last = 0, None
-    while isinstance(found := calls.get(), tuple):
-        rows, own = found
-        yield from _batches(rows, form, number, np.arange(place, place + rows.num_rows), own)
+    while isinstance(call := calls.get(), tuple):
+        rows, beside = call
+        yield from _batches(rows, form, number, np.arange(place, place + rows.num_rows), beside)
         place, last = place + rows.num_rows, rows.slice(0, 1)
-    if isinstance(found, BaseException):
-        raise found
-    if found.failure is not None:
-        raise worker.failed(found.failure)
+    if isinstance(call, BaseException):
+        raise call
+    if call.failure is not None:
+        raise worker.failure_error(call.failure)
     if seen:  # of a block at which nothing was asked
         first = seen[0].slice(0, 1) if last is None else last
         yield from _batches(first, form, number, np.array([BESIDE]), _bytes_of(seen, ended))
@@ -100,22 +100,22 @@ def _bytes_of(batches: list[Any], ended: bool) -> bytes | None:
     return bytes([ended]) + bytes(arrow_stream(batches[0].schema, batches))
 
 
-def _batches(rows: Any, form: Any, number: int, places: Any, own: bytes | None) -> Iterator[Any]:
+def _batches(rows: Any, form: Any, number: int, places: Any, partition_bytes: bytes | None) -> Iterator[Any]:
     """Rows in the types of a form, with the places they are asked at."""
     arrow = library_named("pyarrow")
-    columns = [_in_type(rows, field) for field in form]
+    columns = [_cast(rows, field) for field in form]
     for start in range(0, len(places), ROWS_A_BATCH):
         size = min(ROWS_A_BATCH, len(places) - start)
         beside = [
             arrow.array(np.full(size, number), arrow.int64()),
             arrow.array(places[start : start + size], arrow.int64()),
-            arrow.array([own if start == 0 else None, *([None] * (size - 1))], arrow.binary()),
+            arrow.array([partition_bytes if start == 0 else None, *([None] * (size - 1))], arrow.binary()),
         ]
         cut = [_whole(column.slice(start, size)) for column in columns]
         yield arrow.RecordBatch.from_arrays([*cut, *beside], [*form.names, PART, PLACE, OWN])
 
 
-def _in_type(rows: Any, field: Any) -> Any:
+def _cast(rows: Any, field: Any) -> Any:
     arrow, column = library_named("pyarrow"), rows.column(field.name)
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -138,7 +138,7 @@ class Answers:
 
     Parameters
     ----------
-    batches : what Spark made of `rows_asked`
+    batches : what Spark made of `requests`
     number : of the partition
     outputs : numbers of each answer
     """
@@ -150,14 +150,14 @@ class Answers:
         self._waiting: deque[Float] = deque()
 
     def run(self, work: Callable[[Iterator[Any]], Outcome]) -> Outcome:
-        """What a pass finds with these answers."""
-        with _answered_by(self._next):
-            found = work(self._own_rows())
-        if found.failure is None and (self._waiting or self._read()):
+        """The outcome of a pass that uses these answers in place of the model."""
+        with _answering_with(self._next):
+            outcome = work(self._partition_rows())
+        if outcome.failure is None and (self._waiting or self._read()):
             raise RuntimeError("a pass asked for less than it had asked for before")
-        return found
+        return outcome
 
-    def _own_rows(self) -> Iterator[Any]:
+    def _partition_rows(self) -> Iterator[Any]:
         while True:
             while self._rows:
                 yield self._rows.popleft()
@@ -165,42 +165,42 @@ class Answers:
                 return
 
     def _next(self, rows: Any) -> Float:
-        needed, found = rows.num_rows, []
+        needed, parts = rows.num_rows, []
         while needed:
             if not self._waiting and not self._read():
-                raise _not_as_asked()
+                raise _reordered_error()
             if self._waiting:
-                one = self._waiting.popleft()
-                if len(one) > needed:
-                    self._waiting.appendleft(one[needed:])
-                found.append(one[:needed])
-                needed -= len(found[-1])
-        return np.concatenate(found) if found else np.empty((0, self._outputs))
+                answer = self._waiting.popleft()
+                if len(answer) > needed:
+                    self._waiting.appendleft(answer[needed:])
+                parts.append(answer[:needed])
+                needed -= len(parts[-1])
+        return np.concatenate(parts) if parts else np.empty((0, self._outputs))
 
     def _read(self) -> bool:
-        """Take in the next rows that Spark has; whether there were any."""
+        """Read the next batch of Spark's answers; False where there is none."""
         batch = next(self._batches, None)
         if batch is None:
             return False
         places = batch.column(PLACE).to_numpy(zero_copy_only=False)
-        asked = places != BESIDE
-        expected = np.arange(self._place, self._place + asked.sum())
+        is_request = places != BESIDE
+        expected = np.arange(self._place, self._place + is_request.sum())
         parts = batch.column(PART).to_numpy(zero_copy_only=False)
-        if not np.array_equal(places[asked], expected) or (parts != self._number).any():
-            raise _not_as_asked()
+        if not np.array_equal(places[is_request], expected) or (parts != self._number).any():
+            raise _reordered_error()
         self._place += len(expected)
         values = batch.column(ANSWER).flatten().to_numpy(zero_copy_only=False)
         if len(values) != self._outputs * len(places):
             raise ModelError.about("model", f"gave {len(values):,} numbers for {len(places):,} rows in Spark, and {self._outputs} a row before")  # fmt: skip
         if len(expected):
-            self._waiting.append(values.reshape(len(places), self._outputs).astype(np.float64)[asked])
-        for own in batch.column(OWN).drop_null().to_pylist():
-            self._ended = bool(own[0])
-            if len(own) > 1:
-                self._rows.extend(library_named("pyarrow.ipc").open_stream(own[1:]))
+            self._waiting.append(values.reshape(len(places), self._outputs).astype(np.float64)[is_request])
+        for content in batch.column(OWN).drop_null().to_pylist():
+            self._ended = bool(content[0])
+            if len(content) > 1:
+                self._rows.extend(library_named("pyarrow.ipc").open_stream(content[1:]))
         return True
 
 
-def _not_as_asked() -> ModelError:
+def _reordered_error() -> ModelError:
     return ModelError.about("model", "drops rows in Spark, or returns them in another order, so that predictions cannot be matched to rows",
                             hint='set handleInvalid="keep" in its stages, or pass rows as a pandas frame, for example X.sample(0.01).toPandas()')  # fmt: skip

@@ -28,9 +28,9 @@ import numpy as np
 from icefield.core.engine import ENGINES, Plan, TreeReading, choose
 from icefield.data.columns import dictionary_levels, library_named
 from icefield.errors import ClusterError, InputError, did_you_mean
-from icefield.rows.distributed.broadcast import PROBED, Pass, Sent, version_here
-from icefield.rows.distributed.partition_result import Failure, Outcome, merged
-from icefield.rows.source import Origin, arrow_stream, as_wanted
+from icefield.rows.distributed.broadcast import PROBED, Handle, Pass, local_version
+from icefield.rows.distributed.partition_result import Failure, Outcome, merge_outcomes
+from icefield.rows.source import Origin, arrow_stream, cast_batch
 from icefield.rows.stream import Stream
 from icefield.threads import ThreadCrew
 
@@ -40,7 +40,7 @@ FINGERPRINT_ROWS = 1_000
 _lock = threading.RLock()
 _models: OrderedDict[str, WorkerModel] = OrderedDict()
 _passes: OrderedDict[str, bytes] = OrderedDict()
-_stopped: set[str] = set()  # jobs that nobody waits for any more
+_stopped_jobs: set[str] = set()  # jobs that nobody waits for any more
 
 
 class JobCancelled(Exception):
@@ -48,29 +48,29 @@ class JobCancelled(Exception):
 
 
 class WorkerModel:
-    """A model on a worker, with all that accumulators point at."""
+    """A model on a worker, with the plan, engine and resources that accumulators refer to by name."""
 
     def __init__(self, content: bytes) -> None:
-        given = pickle.loads(content)
-        self.model, self._asked, self._background = given["model"], given["engine"], given["background"]
-        self.resources, self._probed, self._head = given["resources"], given["probed"], given["head"]
+        parts = pickle.loads(content)
+        self.model, self._engine, self._background = parts["model"], parts["engine"], parts["background"]
+        self.resources, self._probed, self._head = parts["resources"], parts["probed"], parts["head"]
         self.table = _PartitionOrigin("", self._head.schema).table(self._head)
 
-    def answers_alike(self) -> bool:
+    def answers_as_sent(self) -> bool:
         """Whether the model answers as it did where it came from; libraries add up in other orders on other processors."""
         if self._probed is None:
             return True
-        found = self.model.predict(self.table.slice(0, min(PROBED, self.table.n_rows)))
-        same_shape = found.shape == self._probed.shape
-        return same_shape and np.allclose(found, self._probed, rtol=1e-6, atol=1e-9, equal_nan=True)
+        answers = self.model.predict(self.table.slice(0, min(PROBED, self.table.n_rows)))
+        same_shape = answers.shape == self._probed.shape
+        return same_shape and np.allclose(answers, self._probed, rtol=1e-6, atol=1e-9, equal_nan=True)
 
     @cached_property
     def plan(self) -> Plan:
         """The plan, made here: trees are checked against the model where answers are made."""
-        return choose(TreeReading(self.model, self.table), self._asked, self._background)
+        return choose(TreeReading(self.model, self.table), self._engine, self._background)
 
     def named(self, name: str) -> Any:
-        """What travels under a name: the plan, the model, what may be used, an engine, or a part of one."""
+        """The worker's own object of a name: the plan, the model, the resources, an engine, or a part of one."""
         if name in ("plan", "model", "resources"):
             return getattr(self, name)
         engine = self.plan.engine
@@ -107,7 +107,7 @@ class _PartitionOrigin(Origin):
 
 class _PartStream(Stream):
     def __init__(self, plan: Pass, label: str) -> None:
-        super().__init__(_PartitionOrigin(label, plan.wanted), plan.wanted.names, plan.memory)
+        super().__init__(_PartitionOrigin(label, plan.schema), plan.schema.names, plan.memory)
         self.columns, self.block_rows = plan.columns, plan.block_rows
         self.__dict__["levels"] = plan.levels
 
@@ -121,28 +121,28 @@ class _Receiver(pickle.Unpickler):
         return self._model.named(name)
 
 
-def worked(model: Sent, task: Sent, number: int, batches: Iterable[Any], job: str = "") -> Outcome:
-    """What a pass finds in one partition, given as Arrow record batches."""
+def run_partition(model: Handle, task: Handle, number: int, batches: Iterable[Any], job: str = "") -> Outcome:
+    """The outcome of a pass over one partition, whose rows are Arrow record batches."""
     try:
-        differs, plan = _plan(task)
-        ready = _ready(model, differs)
+        changes, plan = _plan(task)
+        worker_model = _ready(model, changes)
         where_from = f"partition {number} of {plan.label}"
         stream = _PartStream(plan, where_from)
-        accumulators = _Receiver(plan.accumulators, ready).load()
-        checked = _checked(batches, plan.wanted)
-        first = next(checked, None)
+        accumulators = _Receiver(plan.accumulators, worker_model).load()
+        checked_batches = _check_batches(batches, plan.schema)
+        first = next(checked_batches, None)
         if first is None:
-            return Outcome({number: 0}, None, differs)
+            return Outcome({number: 0}, None, changes)
         start = _fingerprint(first) if plan.starts is None else _start(plan.starts, number)
-        levels = {name: known for name, known in plan.levels.items() if name in plan.wanted.names}
-        n_rows, frames = 0, any(one.needs_frames for one in accumulators)
+        levels = {name: listed for name, listed in plan.levels.items() if name in plan.schema.names}
+        n_rows, frames = 0, any(accumulator.needs_frames for accumulator in accumulators)
         with (
             ThreadCrew(1) as crew,
             crew,
-            closing(stream.cut(chain([first], checked), levels, start)) as blocks,
+            closing(stream.cut(chain([first], checked_batches), levels, start)) as blocks,
         ):
             for rows in blocks:
-                if job in _stopped:
+                if job in _stopped_jobs:
                     raise JobCancelled(job)
                 block = plan.reader.block(rows, stream.source, frames)
                 for accumulator in accumulators:
@@ -150,50 +150,50 @@ def worked(model: Sent, task: Sent, number: int, batches: Iterable[Any], job: st
                 n_rows += block.n_rows
         for accumulator in accumulators:
             accumulator.condense()
-        return Outcome({number: n_rows}, [one.state() for one in accumulators], differs)
+        return Outcome({number: n_rows}, [accumulator.state() for accumulator in accumulators], changes)
     except (OSError, MemoryError, JobCancelled):
         raise  # the engine may try again
     except Exception as error:
         return Outcome({number: 0}, failure=Failure.of(number, error))
 
 
-def united(model: Sent, task: Sent, outcomes: Sequence[Outcome]) -> Outcome:
+def merge_on_worker(model: Handle, task: Handle, outcomes: Sequence[Outcome]) -> Outcome:
     """Outcomes of several partitions as one, on a worker."""
-    failed = next((one for one in outcomes if one.failure is not None), None)
-    if failed is not None or len(outcomes) == 1:
-        return failed or outcomes[0]
-    differs, plan = _plan(task)
-    return merged(_Receiver(plan.accumulators, _ready(model, differs)).load(), outcomes)
+    failure = next((outcome for outcome in outcomes if outcome.failure is not None), None)
+    if failure is not None or len(outcomes) == 1:
+        return failure or outcomes[0]
+    changes, plan = _plan(task)
+    return merge_outcomes(_Receiver(plan.accumulators, _ready(model, changes)).load(), outcomes)
 
 
-def failed(failure: Failure) -> RuntimeError:
-    """What is raised where raising is what ends a job at once; whoever waits finds the failure in the engine's message."""
+def failure_error(failure: Failure) -> RuntimeError:
+    """An exception that ends a job and holds the failure in its text, where the driver finds it."""
     content = base64.b64encode(zlib.compress(json.dumps(failure.as_json()).encode())).decode()
     return RuntimeError(f"icefield-failure<{content}>")
 
 
-def asks(model: Sent, task: Sent) -> bool:
+def calls_model(model: Handle, task: Handle) -> bool:
     """Whether a pass may ask the model."""
-    differs, plan = _plan(task)
-    return any(one.needs_frames for one in _Receiver(plan.accumulators, _ready(model, differs)).load())
+    changes, plan = _plan(task)
+    return any(item.needs_frames for item in _Receiver(plan.accumulators, _ready(model, changes)).load())
 
 
 def stop(job: str) -> None:
     """Have tasks of a job that run in this process end at their next block."""
-    _stopped.add(job)
+    _stopped_jobs.add(job)
 
 
-def looked(batches: Iterable[Any], listed: Sequence[str]) -> tuple[int, dict[str, list[Any]]]:
+def census_of(batches: Iterable[Any], names: Sequence[str]) -> tuple[int, dict[str, list[Any]]]:
     """How many rows there are, and the levels of some columns in the order they are first listed."""
     types = library_named("pyarrow").types
-    rows, found = 0, {name: dict[Any, None]() for name in listed}
+    rows, seen = 0, {name: dict[Any, None]() for name in names}
     for batch in batches:
         rows += batch.num_rows
-        for name in listed:
+        for name in names:
             array = batch.column(name)
             coded = array if types.is_dictionary(array.type) else array.dictionary_encode()
-            found[name].update(dict.fromkeys(dictionary_levels(coded)))
-    return rows, {name: list(levels) for name, levels in found.items()}
+            seen[name].update(dict.fromkeys(dictionary_levels(coded)))
+    return rows, {name: list(levels) for name, levels in seen.items()}
 
 
 def where() -> str:
@@ -204,39 +204,39 @@ def where() -> str:
 # --- what a process keeps ------------------------------------------------------------------------------------
 
 
-def _plan(task: Sent) -> tuple[dict[str, str], Pass]:
+def _plan(task: Handle) -> tuple[dict[str, str], Pass]:
     """Which versions differ here from where the pass comes from, and the pass."""
     with _lock:
         if task.name not in _passes:
             _passes[task.name] = task.fetch()
             while len(_passes) > KEPT:
                 _passes.popitem(last=False)
-        given = pickle.loads(_passes[task.name])
-    differs = {}
-    for library, version in given["versions"].items():
-        here = version_here(library)
-        if here != version:
-            differs[library] = f"{library} {version} where the question is asked, {here} on {where()}"
-    if "icefield" in differs or any("not installed" in said for said in differs.values()):
-        raise ClusterError.saying(f"Versions differ: {'; '.join(differs.values())}.", "install the same versions on the workers")  # fmt: skip
-    return differs, pickle.loads(given["pass"])
+        parts = pickle.loads(_passes[task.name])
+    changes = {}
+    for library, version in parts["versions"].items():
+        local = local_version(library)
+        if local != version:
+            changes[library] = f"{library} {version} where the question is asked, {local} on {where()}"
+    if "icefield" in changes or any("not installed" in text for text in changes.values()):
+        raise ClusterError.saying(f"Versions differ: {'; '.join(changes.values())}.", "install the same versions on the workers")  # fmt: skip
+    return changes, pickle.loads(parts["pass"])
 
 
-def _ready(model: Sent, differs: dict[str, str]) -> WorkerModel:
+def _ready(model: Handle, changes: dict[str, str]) -> WorkerModel:
     with _lock:
         if model.name not in _models:
             try:
-                made = WorkerModel(model.fetch())
+                worker_model = WorkerModel(model.fetch())
             except OSError:
                 raise
             except Exception as error:
-                said = "".join(f" {text}." for text in differs.values())
-                raise ClusterError.saying(f"The model could not be unpickled on {where()}: {type(error).__name__}: {error}.{said}",
+                versions = "".join(f" {text}." for text in changes.values())
+                raise ClusterError.saying(f"The model could not be unpickled on {where()}: {type(error).__name__}: {error}.{versions}",
                                           "install the module that defines it on the workers") from error  # fmt: skip
-            if not made.answers_alike():
-                raise ClusterError.saying(f"The model predicts differently here than where it was sent from ({where()}). {'; '.join(differs.values())}".rstrip(),
+            if not worker_model.answers_as_sent():
+                raise ClusterError.saying(f"The model predicts differently here than where it was sent from ({where()}). {'; '.join(changes.values())}".rstrip(),
                                           "install the same versions on the workers")  # fmt: skip
-            _models[model.name] = made
+            _models[model.name] = worker_model
             while len(_models) > KEPT:
                 _models.popitem(last=False)
         _models.move_to_end(model.name)
@@ -246,22 +246,22 @@ def _ready(model: Sent, differs: dict[str, str]) -> WorkerModel:
 # --- a partition's rows --------------------------------------------------------------------------------------
 
 
-def _checked(batches: Iterable[Any], wanted: Any) -> Iterator[Any]:
+def _check_batches(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
     """Batches with the wanted columns, found by name, in their types."""
     arrow = library_named("pyarrow")
     for batch in batches:
         if not batch.num_rows:
             continue
         names = batch.schema.names
-        for name in wanted.names:
+        for name in schema.names:
             if name not in names:
                 raise InputError.about("X", f"has a partition without the column {name!r}", names[:10], did_you_mean(name, names))  # fmt: skip
         try:
-            yield as_wanted(batch.select(wanted.names), wanted)
+            yield cast_batch(batch.select(schema.names), schema)
         except arrow.ArrowException as error:
-            pairs = [(str(batch.schema.field(f.name).type), f) for f in wanted]
-            odd = [f"{f.name!r} holds {kind} instead of {f.type}" for kind, f in pairs if kind != str(f.type)]
-            raise InputError.about("X", f"has a partition of another type ({', '.join(odd)})", str(error).splitlines()[0][:200],
+            pairs = [(str(batch.schema.field(f.name).type), f) for f in schema]
+            bad = [f"{f.name!r} holds {kind} instead of {f.type}" for kind, f in pairs if kind != str(f.type)]
+            raise InputError.about("X", f"has a partition of another type ({', '.join(bad)})", str(error).splitlines()[0][:200],
                                    "cast the column before") from error  # fmt: skip
 
 

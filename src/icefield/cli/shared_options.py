@@ -16,7 +16,7 @@ import click
 
 from icefield.cli.missing import NO_NUMBER, MissingCells
 from icefield.cli.name_options import named_models
-from icefield.cli.output import PICTURES, check_outputs, only_answers, printable
+from icefield.cli.output import PICTURES, check_outputs, printable, stdout_for_answers
 from icefield.cli.refitting import refitting
 
 _SHARED: list[Callable[[Any], Any]] = [
@@ -70,7 +70,7 @@ BY = click.option("--by", metavar="COLUMN", help="One curve per value of this co
 def _file_option(name: str, what: str) -> Callable[[Any], Any]:
     """``--csv`` alone prints, ``--csv out.csv`` writes."""
 
-    def checked(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    def check_path(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
         # "--csv age fare" means two features and must not write a file called age.
         if path is None or path == "-" or "/" in path or os.sep in path or path.endswith(f".{name}"):
             return path
@@ -81,7 +81,7 @@ def _file_option(name: str, what: str) -> Callable[[Any], Any]:
 
     return click.option(
         f"--{name}", f"{name}_path", type=click.Path(dir_okay=False, allow_dash=True), is_flag=False, flag_value="-",
-        callback=checked, help=f"Write {what} to FILE.{name}, or to stdout.",
+        callback=check_path, help=f"Write {what} to FILE.{name}, or to stdout.",
     )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ _OUTPUTS: list[Callable[[Any], Any]] = [
 ]
 
 
-def repeated(
+def list_option(
     *names: str, help: str, metavar: str = "FEATURE", required: bool = False
 ) -> Callable[[Any], Any]:
     """An option that may be given several times."""
@@ -111,7 +111,7 @@ def output_option(help: str, folder: bool = False, **more: Any) -> Callable[[Any
     return click.option("-o", "--output", type=kind, help=help, show_default=default is not None, **more)
 
 
-FEATURES = repeated("-f", "--feature", "features", help="Only this feature")
+FEATURES = list_option("-f", "--feature", "features", help="Only this feature")
 
 
 def question(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,10 +119,10 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(model: str, data: str, **options: Any) -> Any:
-        with only_answers():
-            return answered(model, data, options)
+        with stdout_for_answers():
+            return run_question(model, data, options)
 
-    def answered(model: str, data: str, options: dict[str, Any]) -> Any:
+    def run_question(model: str, data: str, options: dict[str, Any]) -> Any:
         from icefield.cli.data_files import check_columns
         from icefield.cli.loading import check_model_file, is_imported
         from icefield.cli.streamed_data import check_paths, is_streamed
@@ -131,9 +131,9 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
         files = _all_data(data, options)
         if options["quiet"] and options["verbose"]:
             raise click.UsageError("-q and -v contradict each other: give one of them.")
-        others = named_models(model, options.pop("others", ()))
-        check_outputs(options, (model, *files, *others.values()))
-        for path in others.values() or [model]:
+        models = named_models(model, options.pop("other_models", ()))
+        check_outputs(options, (model, *files, *models.values()))
+        for path in models.values() or [model]:
             if not is_imported(path):
                 check_model_file(path)
         if is_streamed(files):
@@ -141,48 +141,48 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
         elif options["on"] is None:
             check_columns(data, options)
         refitted = refitting(options)
-        if others:
+        if models:
             if options["on"] is not None:
                 raise click.UsageError("--on is for one model: leave it out where several are compared.")
-            return function(_of_each(others, data, files, options), **options)
-        with _explained(model, data, files, options) as explainer:
+            return function(_explainers_of(models, data, files, options), **options)
+        with _open_explainer(model, data, files, options) as explainer:
             return function(refitted(explainer), **options)
 
     for option in reversed(_SHARED):
         command = option(command)
-    if not any(isinstance(one, click.Argument) for one in getattr(function, "__click_params__", ())):
+    if not any(isinstance(arg, click.Argument) for arg in getattr(function, "__click_params__", ())):
         command = click.argument("more", metavar="[DATA...]", nargs=-1)(command)
     # click applies decorators from the inside out: the outermost argument is the first on the line.
     command = click.argument("data", type=click.Path(allow_dash=True))(command)
     return click.argument("model", type=click.Path())(command)
 
 
-def _of_each(
+def _explainers_of(
     models: dict[str, str], data: str, files: tuple[str, ...], options: dict[str, Any]
 ) -> dict[str, Any]:
-    """An Explainer of every model, all with the same options; of these the shared ones are used up."""
-    found, left = {}, options
+    """An Explainer of every model by name, all with the same options; the shared ones are removed from `options`."""
+    explainers, remaining = {}, options
     if data == "-":
         raise click.UsageError(
             "Standard input can be read once: write DATA to a file to compare models on it."
         )
     for name, model in models.items():
-        left = dict(options)
-        with _explained(model, data, files, left) as found[name]:
+        remaining = dict(options)
+        with _open_explainer(model, data, files, remaining) as explainers[name]:
             pass
-    for used in set(options) - set(left):
+    for used in set(options) - set(remaining):
         del options[used]
-    return found
+    return explainers
 
 
 @contextmanager
-def _explained(model: str, data: str, files: tuple[str, ...], options: dict[str, Any]) -> Iterator[Any]:
-    """An Explainer by the shared options, which are used up; inside, what the model refuses of the rows is said with where that is."""
+def _open_explainer(model: str, data: str, files: tuple[str, ...], options: dict[str, Any]) -> Iterator[Any]:
+    """An Explainer made of MODEL, DATA and the shared options, which are removed from `options`; an error of the model names the row at fault."""
     from icefield.cli.loading import load_model
-    from icefield.cli.model_data import refusals_explained
+    from icefield.cli.model_data import explain_refusals
     from icefield.cli.name_options import given_units
     from icefield.cli.streamed_data import is_streamed
-    from icefield.models.targets import Spelled
+    from icefield.models.targets import ShellTarget
 
     streamed = options["on"] is not None or is_streamed(files)
     if not streamed and options["checkpoint"] is not None:
@@ -194,25 +194,25 @@ def _explained(model: str, data: str, files: tuple[str, ...], options: dict[str,
     if options["quiet"]:
         _without_progress()
     loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
-    rows = _streamed(loaded, files, options) if streamed else _prepared(loaded, data, options)
+    rows = _streamed_rows(loaded, files, options) if streamed else _rows_in_memory(loaded, data, options)
     target, checkpoint = options.pop("target"), options.pop("checkpoint")
     settings = {
-        **rows, **{name: options.pop(name) for name in _PLAIN}, "model": loaded, "target": None if target is None else Spelled(target),
+        **rows, **{name: options.pop(name) for name in _PLAIN}, "model": loaded, "target": None if target is None else ShellTarget(target),
         "units": given_units(options.pop("units")), "checkpoint": checkpoint,
     }  # fmt: skip
-    with nullcontext() if streamed else refusals_explained(loaded, rows["X"]):
+    with nullcontext() if streamed else explain_refusals(loaded, rows["X"]):
         yield _explainer(**settings)
 
 
-def _storage_options(given: tuple[str, ...]) -> dict[str, str] | None:
+def _storage_options(texts: tuple[str, ...]) -> dict[str, str] | None:
     """``NAME=VALUE`` as a mapping; errors name the option's position, because a value may be a secret."""
-    found = {}
-    for number, text in enumerate(given, start=1):
+    settings = {}
+    for number, text in enumerate(texts, start=1):
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise click.UsageError(f"--storage-option number {number} is not NAME=VALUE.")
-        found[name] = value
-    return found or None
+        settings[name] = value
+    return settings or None
 
 
 def with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -233,18 +233,18 @@ def _all_data(data: str, options: dict[str, Any]) -> tuple[str, ...]:
     return data, *further
 
 
-def _streamed(model: Any, files: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
+def _streamed_rows(model: Any, files: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
     """Rows that are streamed, as an Explainer takes them; columns beside the features go by name."""
     from icefield.cli.name_options import given_names
     from icefield.cli.streamed_data import streamed_data
     from icefield.rows.source import Origin, first_rows
 
     missing, engine = MissingCells(options.pop("missing")), options.pop("on")
-    reached = _storage_options(options.pop("storage_options"))
+    storage_options = _storage_options(options.pop("storage_options"))
     if engine is None:
-        source: Origin = streamed_data(model, files, missing, reached)
+        source: Origin = streamed_data(model, files, missing, storage_options)
     else:
-        if reached is not None:
+        if storage_options is not None:
             raise click.UsageError(
                 "--storage-option is not for --on: the engine reads with its own settings."
             )
@@ -256,7 +256,7 @@ def _streamed(model: Any, files: tuple[str, ...], options: dict[str, Any]) -> di
     return {"X": source, "names": given_names(options.pop("names"), head), "tell_columns": False, **columns}
 
 
-def _prepared(model: Any, data: str, options: dict[str, Any]) -> dict[str, Any]:
+def _rows_in_memory(model: Any, data: str, options: dict[str, Any]) -> dict[str, Any]:
     """The rows of a file as an Explainer takes them, once they fit the model."""
     from icefield import validate
     from icefield.cli.data_files import read_data
@@ -266,11 +266,11 @@ def _prepared(model: Any, data: str, options: dict[str, Any]) -> dict[str, Any]:
 
     del options["on"], options["storage_options"]
     file = read_data(data)
-    aside = {name: options.pop(name, None) for name in ("y", "by", "weights", "cluster")}
-    columns = columns_for(model, column_names(file.frame), **aside)
+    beside = {name: options.pop(name, None) for name in ("y", "by", "weights", "cluster")}
+    columns = columns_for(model, column_names(file.frame), **beside)
     fitted = fitted_data(model, file, MissingCells(options.pop("missing")), columns)
     whole = table_of(fitted.frame, "DATA")
-    for option, column in aside.items():
+    for option, column in beside.items():
         if column is not None:
             whole.check(column, f"--{option}")
     table = whole if len(columns) == len(whole.names) else whole.select(columns)
@@ -278,7 +278,7 @@ def _prepared(model: Any, data: str, options: dict[str, Any]) -> dict[str, Any]:
     if not options["quiet"]:
         for remark in fitted.remarks:
             click.echo(printable(remark), err=True)
-    y, by, weights, cluster = aside.values()
+    y, by, weights, cluster = beside.values()
     return {
         "X": table,
         "y": None if y is None else fitted.frame[y],
@@ -307,7 +307,7 @@ def _explainer(*, verbose: bool, tell_columns: bool, **settings: Any) -> Any:
 
 
 def _without_progress() -> None:
-    """No bar, however long the work, until this command is over."""
+    """Show no progress bar until this command is over."""
     from icefield import progress
 
     restored = partial(setattr, progress, "PATIENCE", progress.PATIENCE)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from icefield.cli import cells
-from icefield.cli.cells import NotANumber, as_it_looks, as_numbers, matched
+from icefield.cli import csv_values
+from icefield.cli.csv_values import NotANumber, as_numbers, infer_values, match_levels
 from icefield.cli.missing import MissingCells
 from icefield.libraries.category_types import KnownLevels
 
@@ -19,7 +19,7 @@ NONE = MissingCells()
 @pytest.fixture(params=[True, False], ids=["arrow", "no arrow"])
 def _with_and_without_arrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if not request.param:
-        monkeypatch.setattr(cells, "_numbers_at_once", lambda texts, missing: None)
+        monkeypatch.setattr(csv_values, "_numbers_by_arrow", lambda texts, missing: None)
 
 
 @pytest.mark.usefixtures("_with_and_without_arrow")
@@ -72,7 +72,7 @@ def test_given_tokens_take_the_place_of_the_usual_ones() -> None:
     np.testing.assert_array_equal(as_numbers(["?", "", "2"], given.numbers), [np.nan, np.nan, 2.0])
     with pytest.raises(NotANumber):
         as_numbers(["NA", "2"], given.numbers)
-    assert as_it_looks(["?", "NA", "2"], given).tolist() == [None, "NA", "2"]
+    assert infer_values(["?", "NA", "2"], given).tolist() == [None, "NA", "2"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_given_tokens_take_the_place_of_the_usual_ones() -> None:
 def test_without_a_word_from_a_model_a_column_is_what_it_looks_like(
     texts: list[str], looks: list[Any]
 ) -> None:
-    found = [None if v != v else v for v in as_it_looks(texts, NONE).tolist()]
+    found = [None if v != v else v for v in infer_values(texts, NONE).tolist()]
     assert found == looks
 
 
@@ -110,12 +110,13 @@ def test_without_a_word_from_a_model_a_column_is_what_it_looks_like(
 def test_levels_are_matched_as_they_are_written(
     levels: tuple[Any, ...], values: list[Any], codes: list[int]
 ) -> None:
-    assert matched(values, KnownLevels(levels), NONE).codes.tolist() == codes
+    assert match_levels(values, KnownLevels(levels), NONE).codes.tolist() == codes
 
 
 def test_values_never_seen_are_counted() -> None:
-    found = matched(["a", "b", "b", "c", "", "NA"], KnownLevels(("a",)), NONE)
+    found = match_levels(["a", "b", "b", "c", "", "NA"], KnownLevels(("a",)), NONE)
     assert found.codes.tolist() == [0, -1, -1, -1, -1, -1]
     assert dict(found.unseen) == {"b": 2, "c": 1, "NA": 1}
     assert found.unseen_rows.tolist() == [1, 2, 3, 5]
-    assert matched(["a", "NA"], KnownLevels(("a", "NA")), MissingCells(("NA",))).codes.tolist() == [0, -1]
+    missing = MissingCells(("NA",))
+    assert match_levels(["a", "NA"], KnownLevels(("a", "NA")), missing).codes.tolist() == [0, -1]

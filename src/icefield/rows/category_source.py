@@ -12,21 +12,21 @@ from typing import Any
 
 from icefield.data.columns import library_named
 from icefield.data.frame import Table
-from icefield.models.categories import levels_of_texts
+from icefield.models.categories import trained_levels
 from icefield.rows.source import Origin, Source
 
 
-def with_categories_of(model: Any, source: Origin, shown: Table) -> Origin:
-    """The source, with text columns of which the user's model knows the levels as categories; `shown` are its first rows."""
+def with_categories_of(model: Any, source: Origin, head: Table) -> Origin:
+    """The source, with text columns of which the user's model knows the levels as categories; `head` are its first rows."""
     types = library_named("pyarrow").types
     texts = [f.name for f in source.schema if types.is_string(f.type) or types.is_large_string(f.type)]
     if not texts or not isinstance(source, Source):
         return source
-    typed = levels_of_texts(model, shown, texts)
-    return Categorised(source, typed) if typed else source
+    levels = trained_levels(model, head, texts)
+    return CategorySource(source, levels) if levels else source
 
 
-class Categorised(Source):
+class CategorySource(Source):
     """A source some of whose text columns are categories.
 
     Parameters
@@ -43,9 +43,9 @@ class Categorised(Source):
     def schema(self) -> Any:
         arrow, schema = library_named("pyarrow"), self._source.schema
         for name in self._columns:
-            at = schema.get_field_index(name)
+            position = schema.get_field_index(name)
             kind = arrow.dictionary(arrow.int32(), arrow.string())
-            schema = schema.set(at, schema.field(at).with_type(kind))
+            schema = schema.set(position, schema.field(position).with_type(kind))
         return schema
 
     @property
@@ -60,9 +60,9 @@ class Categorised(Source):
 
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
         arrow, compute = library_named("pyarrow"), library_named("pyarrow.compute")
-        own = [name for name in self._columns if name in columns]
+        read = [name for name in self._columns if name in columns]
         for batch in self._source.batches(columns, rows, skip):
-            for name in own:
+            for name in read:
                 texts = batch.column(name).cast(arrow.string())
                 if "" not in self._columns[name]:
                     texts = compute.if_else(compute.equal(texts, ""), None, texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icefield.libraries.soundness import tree_problem
+from icefield.libraries.validation import tree_problem
 
 
 @pytest.mark.parametrize(

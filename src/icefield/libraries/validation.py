@@ -56,19 +56,19 @@ def tree_problem(
     if parents[0] != 0 or (parents[1:] > 1).any():
         return "a node has two parents, or is its own ancestor"
     # One parent each, yet not below the root: such nodes form a circle.
-    reached, frontier = 1, np.array([0])
+    n_below, frontier = 1, np.array([0])
     while len(frontier):
         below = np.concatenate([left[frontier], right[frontier]])
         frontier = below[below >= 0]
-        reached += len(frontier)
-    return "some nodes form a circle" if reached < 1 + int((parents[1:] == 1).sum()) else ""
+        n_below += len(frontier)
+    return "some nodes form a circle" if n_below < 1 + int((parents[1:] == 1).sum()) else ""
 
 
 def check_finite(values: Any, what: str) -> None:
     """Raise where numbers that a model adds up are not all finite."""
-    found = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(found).all():
-        raise LoadError(f"{what} holds {found[~np.isfinite(found)].flat[0]}, which is no finite number")
+    numbers = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise LoadError(f"{what} holds {numbers[~np.isfinite(numbers)].flat[0]}, which is no finite number")
 
 
 def check_count(values: Any, count: int, what: str) -> None:
@@ -78,19 +78,19 @@ def check_count(values: Any, count: int, what: str) -> None:
 
 
 def check_steps(bounds: NDArray[np.int64], last: int, what: str, through: str) -> None:
-    """Raise where places at which parts of a list begin do not rise from its begin to its end."""
+    """Raise where the offsets at which parts of a list begin do not ascend from 0 to `last`."""
     if len(bounds) and (bounds[0] != 0 or (np.diff(bounds) < 0).any() or bounds[-1] != last):
         raise LoadError(f"{what} do not follow each other through {through}")
 
 
 def check_within(values: Any, below: int, what: str) -> None:
-    """Raise where whole numbers that stand for places lie outside them."""
-    found = np.asarray(values)
-    if found.size and (found.dtype.kind not in "iu" or (found < 0).any() or (found >= below).any()):
+    """Raise where indices are not whole numbers from 0 to below a limit."""
+    numbers = np.asarray(values)
+    if numbers.size and (numbers.dtype.kind not in "iu" or (numbers < 0).any() or (numbers >= below).any()):
         raise LoadError(f"{what} points outside of what it counts")
 
 
-def tried_rows(columns: int, rows: int = 128) -> NDArray[np.float64]:
+def trial_rows(columns: int, rows: int = 128) -> NDArray[np.float64]:
     """Rows of all kinds of numbers, on which a loaded model is tested in a child process."""
     rng = np.random.default_rng(0)
     kinds = [
@@ -105,7 +105,7 @@ def tried_rows(columns: int, rows: int = 128) -> NDArray[np.float64]:
 
 
 def try_rows(answer: Callable[[Any], Any], rows: Any) -> None:
-    """Have a model predict rows, which may crash it; that it refuses them is its right."""
+    """Have a model predict rows, which may crash the process; its errors and warnings are ignored."""
     with warnings.catch_warnings(), suppress(Exception):
         warnings.simplefilter("ignore")
         answer(rows)

@@ -21,7 +21,7 @@ from icefield.libraries.spark_ml.predictors import Predictor, predictor_of
 from icefield.libraries.spark_ml.stages import (
     NotKnown,
     Step,
-    assembled,
+    assembler_step,
     inputs_of,
     outputs_of,
     rows_columns,
@@ -63,7 +63,7 @@ class SparkMLModel:
 
     @cached_property
     def columns(self) -> tuple[str, ...] | None:
-        """The rows' columns it reads; None where it is the rows that say."""
+        """The columns of the rows that the model reads; None where it takes all columns that the rows have."""
         return rows_columns(self.steps, self.vector) if self.steps else None
 
     @property
@@ -72,21 +72,21 @@ class SparkMLModel:
 
     def matrix(self, table: Table) -> Float:
         """The vectors of some rows."""
-        return run(self._steps_of(table), self._named(table), self.vector)
+        return run(self._steps_of(table), self._with_names(table), self.vector)
 
     def _steps_of(self, table: Table) -> tuple[Step, ...]:
-        return self.steps or (assembled(table.names, self.vector, keep=True),)
+        return self.steps or (assembler_step(table.names, self.vector, keep=True),)
 
     def drives(self, table: Table) -> dict[Any, tuple[int, ...]]:
-        """By column of the rows that alone decides slots of the vector, these; `NotKnown` names slots that several decide."""
-        found: dict[Any, tuple[int, ...]] = {}
-        looked_at = self.predictor.looked_at
+        """Column of the rows to the slots of the vector that it alone decides; `NotKnown` where several decide a used slot."""
+        slots_by_column: dict[Any, tuple[int, ...]] = {}
+        used_slots = self.predictor.used_slots
         for slot, sources in enumerate(slots_of(self._steps_of(table), self.vector)):
-            if len(sources) != 1 and slot in looked_at:
+            if len(sources) != 1 and slot in used_slots:
                 raise NotKnown(f"a stage mixes the columns {', '.join(map(repr, sorted(sources)))}")
             for source in sources:
-                found[source] = (*found.get(source, ()), slot)
-        return found
+                slots_by_column[source] = (*slots_by_column.get(source, ()), slot)
+        return slots_by_column
 
     def predict(self, table: Table, scale: str) -> Float:
         predicted = self.predictor.predict(self.matrix(table), scale)
@@ -97,19 +97,19 @@ class SparkMLModel:
     def _check(self, table: Table, predicted: Float) -> None:
         spark = self.unchecked.pop()
         try:
-            there = spark.predict(self._named(table), "response")
+            expected = spark.predict(self._with_names(table), "response")
         except ModelError:  # of stages beside the way to the prediction, such as of the target
             return
-        if there.shape != predicted.shape or not np.allclose(
-            there, predicted, rtol=1e-9, atol=1e-9, equal_nan=True
+        if expected.shape != predicted.shape or not np.allclose(
+            expected, predicted, rtol=1e-9, atol=1e-9, equal_nan=True
         ):
             raise ModelError.about(
                 "model", "was read, but does not predict what Spark does", self.name,
                 "pass a function that predicts with Spark, and report this with the versions you use",
             )  # fmt: skip
 
-    def _named(self, table: Table) -> Table:
-        """Rows without names are the columns it reads, in their order."""
+    def _with_names(self, table: Table) -> Table:
+        """Rows with names: an unnamed matrix holds the columns that the model reads, in their order."""
         return table if table.named or self.columns is None else table.renamed(self.columns)  # type: ignore[attr-defined]
 
 
@@ -147,10 +147,10 @@ class SparkMLTransforms:
         if self.vector is not None:
             return self.slots or None
         stages = stages_of(self.native) if self.known else []
-        made = {name for stage in stages for name in outputs_of(stage)}
-        own = [name for stage in stages if not _is_label(stage, stages) for name in inputs_of(stage)]
-        read = [name for name in own if name not in made]
-        return tuple(dict.fromkeys(read)) if made and read else None
+        computed = {name for stage in stages for name in outputs_of(stage)}
+        inputs = [name for stage in stages if not _is_label(stage, stages) for name in inputs_of(stage)]
+        columns = [name for name in inputs if name not in computed]
+        return tuple(dict.fromkeys(columns)) if computed and columns else None
 
     @cached_property
     def known(self) -> bool:
@@ -161,13 +161,13 @@ class SparkMLTransforms:
     def as_numbers(self) -> frozenset[str]:
         """Columns that are read as numbers and nothing else, so that whole ones may be set to fractions."""
         stages = stages_of(self.native) if self.known else []
-        assembled = [stage for stage in stages if type_name(stage) == "VectorAssembler"]
-        others = {name for stage in stages if stage not in assembled for name in inputs_of(stage)}
-        return frozenset([*self.slots, *(n for one in assembled for n in inputs_of(one) if n not in others)])
+        assemblers = [s for s in stages if type_name(s) == "VectorAssembler"]
+        read = {name for s in stages if s not in assemblers for name in inputs_of(s)}
+        return frozenset([*self.slots, *(n for s in assemblers for n in inputs_of(s) if n not in read)])
 
     @cached_property
     def answers(self) -> tuple[str, str]:
-        """What is asked for, and the column that holds it: probabilities, where there are none what classes are told apart by, or predictions."""
+        """What the model answers with, in words, and Spark's column of it: probabilities, else raw predictions, else predictions."""
         last = _last(self.native)
         for name, parameter in (("probability", "probabilityCol"), ("raw prediction", "rawPredictionCol")):
             if last.hasParam(parameter) and last.getOrDefault(parameter):
@@ -176,10 +176,10 @@ class SparkMLTransforms:
 
     @cached_property
     def n_classes(self) -> int:
-        """How many there are; 0 for what does not tell classes apart."""
+        """The number of a classifier's classes; 0 for other models."""
         last = _last(self.native)
-        known = getattr(last, "numClasses", None) or len(getattr(last, "models", ()))
-        return 0 if self.answers[0] == "prediction" else int(known or 0)
+        count = getattr(last, "numClasses", None) or len(getattr(last, "models", ()))
+        return 0 if self.answers[0] == "prediction" else int(count or 0)
 
     def answered(self, frame: Any, into: str) -> Any:
         """A Spark frame with the model's answers, as a column of arrays."""
@@ -192,14 +192,14 @@ class SparkMLTransforms:
         kind, column = self.answers
         as_array = library_named("pyspark.ml.functions").vector_to_array
         try:
-            found = self.native.transform(frame)
+            transformed = self.native.transform(frame)
             number = functions.col(column)
             is_number = kind == "prediction"
-            return found.withColumn(
+            return transformed.withColumn(
                 into, functions.array(number.cast("double")) if is_number else as_array(column)
             )
         except Exception as error:
-            raise self._failed("a frame of Spark's", error) from error
+            raise self._transform_error("a frame of Spark's", error) from error
 
     def predict(self, table: Table, scale: str) -> Float:
         session = library_named("pyspark.sql").SparkSession.getActiveSession()
@@ -207,26 +207,26 @@ class SparkMLTransforms:
             raise ModelError.about(
                 "model", "needs the Spark session it was fitted in, and there is none", self.name
             )
-        answered = self.answered(session.createDataFrame(_numbered(table)), ANSWER).select(PLACE, ANSWER)
+        answered = self.answered(session.createDataFrame(_row_table(table)), ANSWER).select(PLACE, ANSWER)
         try:
-            found = answered.toArrow()
+            rows = answered.toArrow()
         except Exception as error:
-            raise self._failed(f"{table.n_rows} rows", error) from error
-        if found.num_rows != table.n_rows:
+            raise self._transform_error(f"{table.n_rows} rows", error) from error
+        if rows.num_rows != table.n_rows:
             raise ModelError.about(
-                "model", f"dropped {table.n_rows - found.num_rows} of {table.n_rows} rows", self.name,
+                "model", f"dropped {table.n_rows - rows.num_rows} of {table.n_rows} rows", self.name,
                 'set handleInvalid="keep" in its stages, or leave such rows out',
             )  # fmt: skip
-        answers = found[ANSWER].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        return np.asarray(answers.reshape(table.n_rows, -1)[np.argsort(found[PLACE].to_numpy())], np.float64)
+        answers = rows[ANSWER].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        return np.asarray(answers.reshape(table.n_rows, -1)[np.argsort(rows[PLACE].to_numpy())], np.float64)
 
-    def _failed(self, what: str, error: Exception) -> ModelError:
+    def _transform_error(self, what: str, error: Exception) -> ModelError:
         problem = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         return ModelError.about("model", f"could not transform {what} in Spark ({problem[:200]})", self.name)
 
 
-def _numbered(table: Table) -> Any:
-    """Rows as an Arrow table with their places, levels as what they are."""
+def _row_table(table: Table) -> Any:
+    """Rows as an Arrow table with a column of their row numbers, and categories as plain values."""
     arrow, rows = library_named("pyarrow"), table.to("pyarrow").native
     plain = [
         column.cast(column.type.value_type) if arrow.types.is_dictionary(column.type) else column
@@ -237,7 +237,7 @@ def _numbered(table: Table) -> Any:
 
 
 def stand_in(model: Any, vectors: Mapping[str, tuple[str, ...]] | None = None) -> Any:
-    """What is asked in the place of a Spark ML model.
+    """The object that predicts in the place of a Spark ML model: read, or by Spark's own transforms.
 
     `vectors` are columns of the rows that hold vectors, with the names of their slots, for a model without its assembler.
     """
@@ -269,12 +269,12 @@ def _steps(stages: list[Any], vector: str, vectors: Mapping[str, tuple[str, ...]
     """The steps from the rows' columns to the vector."""
     names = _features_cols(stages[-1]) or vectors.get(vector, ())
     steps: tuple[Step, ...] = ()
-    wanted = {vector}
+    needed = {vector}
     for stage in reversed(stages[:-1]):
-        if made := wanted & set(outputs_of(stage)):
+        if outputs := needed & set(outputs_of(stage)):
             steps = (step_of(stage), *steps)
-            wanted = (wanted - made) | set(steps[0].inputs)
-    return steps if steps or not names else (assembled(tuple(names), vector, keep=True),)
+            needed = (needed - outputs) | set(steps[0].inputs)
+    return steps if steps or not names else (assembler_step(tuple(names), vector, keep=True),)
 
 
 def _features_cols(last: Any) -> tuple[str, ...]:
@@ -297,7 +297,7 @@ def _flat(model: Any) -> list[Any]:
     if hasattr(model, "bestModel"):
         return _flat(model.bestModel)
     if type_name(model) == "PipelineModel":
-        return [stage for one in model.stages for stage in _flat(one)]
+        return [stage for inner in model.stages for stage in _flat(inner)]
     return [model]
 
 
@@ -313,8 +313,8 @@ def _last(model: Any) -> Any:
 
 def _is_known(stage: Any) -> bool:
     """Whether a stage is one of Spark's or XGBoost's own that says which columns it reads, and treats each row by itself."""
-    own = type(stage).__module__.startswith(("pyspark.ml.", "xgboost.spark."))
-    return own and type_name(stage) not in ("SQLTransformer", "RFormulaModel")
+    is_from_library = type(stage).__module__.startswith(("pyspark.ml.", "xgboost.spark."))
+    return is_from_library and type_name(stage) not in ("SQLTransformer", "RFormulaModel")
 
 
 def _is_label(stage: Any, stages: list[Any]) -> bool:

@@ -37,49 +37,49 @@ class NotANumber(ValueError):
 
 def as_numbers(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
     """Cells as numbers, or as flags where all are true or false; `NotANumber` for the first that is neither."""
-    at_once = _numbers_at_once(cells, missing)
-    if at_once is not None:
-        return at_once
+    by_arrow = _numbers_by_arrow(cells, missing)
+    if by_arrow is not None:
+        return by_arrow
     cells = [cell.strip() for cell in cells]
-    gone = np.fromiter((cell in missing for cell in cells), bool, len(cells))
-    known = [cell for cell, without in zip(cells, gone) if not without] if gone.any() else cells
-    read = _plain_numbers(known)
-    if read is None:
+    is_missing = np.fromiter((cell in missing for cell in cells), bool, len(cells))
+    present = [cell for cell, skip in zip(cells, is_missing) if not skip] if is_missing.any() else cells
+    numbers = _plain_numbers(present)
+    if numbers is None:
         for row, cell in enumerate(cells):
-            if not gone[row] and _plain_numbers([cell]) is None and cell.lower() not in _FLAGS:
+            if not is_missing[row] and _plain_numbers([cell]) is None and cell.lower() not in _FLAGS:
                 raise NotANumber(row, cell)
-        flags = [cell.lower() in _FLAGS for cell in known]
+        flags = [cell.lower() in _FLAGS for cell in present]
         if not all(flags):
-            row = int(np.flatnonzero(~gone)[flags.index(True)])
+            row = int(np.flatnonzero(~is_missing)[flags.index(True)])
             raise NotANumber(row, cells[row])
-        read = np.array([_FLAGS[cell.lower()] for cell in known])
-    if not gone.any():
-        return read
+        numbers = np.array([_FLAGS[cell.lower()] for cell in present])
+    if not is_missing.any():
+        return numbers
     out = np.full(len(cells), np.nan)
-    out[~gone] = read
+    out[~is_missing] = numbers
     return out
 
 
-def _numbers_at_once(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any] | None:
-    """The same by pyarrow, which is much faster; None where a cell needs parsing, or pyarrow is not installed."""
+def _numbers_by_arrow(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any] | None:
+    """Cells as numbers by pyarrow, which is much faster; None where a cell needs parsing, or pyarrow is not installed."""
     arrow, compute = optional("pyarrow"), optional("pyarrow.compute")
     if arrow is None or compute is None:
         return None
     column = arrow.array(cells, arrow.string())
-    gone = compute.is_in(column, arrow.array(sorted(missing), arrow.string()))
+    is_missing = compute.is_in(column, arrow.array(sorted(missing), arrow.string()))
     if compute.any(compute.match_substring_regex(column, r"^\+|[xX_]")).as_py():
         return None  # signs that arrow does not read, and hexadecimal numbers, which only arrow does
-    known = compute.if_else(gone, arrow.scalar(None, arrow.string()), column)
+    present = compute.if_else(is_missing, arrow.scalar(None, arrow.string()), column)
     for kind in (arrow.int64(), arrow.float64()):
         try:
-            read = compute.cast(known, kind)
+            numbers = compute.cast(present, kind)
         except arrow.ArrowInvalid:
             continue
-        if read.null_count == len(cells):
+        if numbers.null_count == len(cells):
             return np.full(len(cells), np.nan)
-        if read.null_count:
-            read = compute.cast(read, arrow.float64())
-        return np.asarray(read.to_numpy(zero_copy_only=False))
+        if numbers.null_count:
+            numbers = compute.cast(numbers, arrow.float64())
+        return np.asarray(numbers.to_numpy(zero_copy_only=False))
     return None
 
 
@@ -88,14 +88,14 @@ def _plain_numbers(cells: list[str]) -> NDArray[Any] | None:
     if any("_" in cell or not cell for cell in cells):  # which Python reads, and no other program writes
         return None
     kinds: tuple[tuple[Any, Any], ...] = ((int, np.int64), (float, np.float64))
-    for read, kind in kinds:
+    for parse, kind in kinds:
         with suppress(ValueError, OverflowError):
-            return np.array([read(cell) for cell in cells], dtype=kind)
+            return np.array([parse(cell) for cell in cells], dtype=kind)
     return None
 
 
-def as_it_looks(cells: Sequence[str], missing: MissingCells) -> NDArray[Any]:
-    """Cells of a column no model speaks for: numbers where all are, without a leading zero; else text."""
+def infer_values(cells: Sequence[str], missing: MissingCells) -> NDArray[Any]:
+    """Cells of a column whose type no model knows: numbers where all cells are, without a leading zero; else text."""
     with suppress(NotANumber):
         numbers = as_numbers(cells, missing.numbers)
         # Most cells are settled by their first character, which costs far less than the pattern.
@@ -114,7 +114,7 @@ def as_text(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Matched:
+class LevelMatch:
     """A column as the model's levels: their numbers (-1: missing or unseen), and how often each unseen value occurs."""
 
     codes: NDArray[np.int64]
@@ -122,31 +122,31 @@ class Matched:
     unseen_rows: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
 
-def matched(values: Sequence[Any], known: KnownLevels, missing: MissingCells) -> Matched:
+def match_levels(values: Sequence[Any], known: KnownLevels, missing: MissingCells) -> LevelMatch:
     """Match cells of text, or values of any type, to levels: as they are written, numbers by their value."""
-    spelling = _CellSpelling(known.levels)
-    places: dict[Any, int] = {}
+    spelling = _LevelLookup(known.levels)
+    code_of: dict[Any, int] = {}
     codes = np.empty(len(values), dtype=np.int64)
     unseen: Counter[Any] = Counter()
     rows = []
     for row, value in enumerate(values):
         key = (type(value), value)
-        if key not in places:
-            places[key] = spelling.place(value, missing)
-        code = places[key]
+        if key not in code_of:
+            code_of[key] = spelling.place(value, missing)
+        code = code_of[key]
         if code == _UNSEEN:
             unseen[value] += 1
             rows.append(row)
             code = -1
         codes[row] = code
-    return Matched(codes, unseen, np.array(rows, dtype=np.intp))
+    return LevelMatch(codes, unseen, np.array(rows, dtype=np.intp))
 
 
 _UNSEEN = -2
 
 
-class _CellSpelling:
-    """Levels by their values and by how they may be written."""
+class _LevelLookup:
+    """The code of each level, by its value and by each way it may be written in a cell."""
 
     def __init__(self, levels: Sequence[Any]) -> None:
         self.exact = {level: code for code, level in enumerate(levels) if isinstance(level, str)}
@@ -165,8 +165,8 @@ class _CellSpelling:
         if is_missing_value(value):
             return -1
         if not isinstance(value, str):
-            return self._place_of_value(value)
-        if value in missing.given:
+            return self._code_of_value(value)
+        if value in missing.user_texts:
             return -1
         if value in self.exact:
             return self.exact[value]
@@ -178,19 +178,19 @@ class _CellSpelling:
         if self.numbers or self.flags:
             number = _plain_numbers([cell])
             if number is not None:
-                return self._place_of_number(number[0].item())
+                return self._code_of_number(number[0].item())
         return self.times.get(cell, _UNSEEN)
 
-    def _place_of_value(self, value: Any) -> int:
+    def _code_of_value(self, value: Any) -> int:
         if isinstance(value, (bool, np.bool_)):
-            at = self.flags.get(bool(value), _UNSEEN)
-            return self.exact.get(str(value), _UNSEEN) if at == _UNSEEN else at
+            code = self.flags.get(bool(value), _UNSEEN)
+            return self.exact.get(str(value), _UNSEEN) if code == _UNSEEN else code
         if isinstance(value, (int, float, np.number)):
-            at = self._place_of_number(value.item() if isinstance(value, np.number) else value)
-            return self.exact.get(number_as_text(value), _UNSEEN) if at == _UNSEEN else at
+            code = self._code_of_number(value.item() if isinstance(value, np.number) else value)
+            return self.exact.get(number_as_text(value), _UNSEEN) if code == _UNSEEN else code
         return self.times.get(str(value), self.exact.get(str(value), _UNSEEN))
 
-    def _place_of_number(self, number: int | float) -> int:
+    def _code_of_number(self, number: int | float) -> int:
         if number in self.numbers:
             return self.numbers[number]
         return self.flags.get(bool(number), _UNSEEN) if self.flags and number in (0.0, 1.0) else _UNSEEN

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from icefield.errors import Complaint, IcefieldError, sentences
+from icefield.errors import ErrorMessage, IcefieldError, sentences
 
 OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "title", "individual", "missing", "increasing", "decreasing", "flips", "threshold", "against", "fit", "level", "step", "plus", "times", "given")  # fmt: skip
 ON_THE_LINE = {
@@ -46,31 +46,31 @@ def for_shell(error: Exception) -> str:
     --by names a column that DATA does not have, got 'X'. Hint: write --rows 9.
     """
     message = error.args[0] if isinstance(error, IcefieldError) and error.args else None
-    if not isinstance(message, Complaint):
+    if not isinstance(message, ErrorMessage):
         return str(error)
     subject = None if message.parameter is None else ON_THE_LINE.get(message.parameter, message.parameter)
-    hint = message.hint and NAMED.sub(_spelled, message.hint)
-    return sentences(subject, NAMED.sub(_spelled, message.problem), message.received, hint)
+    hint = message.hint and NAMED.sub(_in_shell_words, message.hint)
+    return sentences(subject, NAMED.sub(_in_shell_words, message.problem), message.received, hint)
 
 
-def _spelled(found: re.Match[str]) -> str:
-    """What a text names, on the line."""
-    text, name = found[0], found["name"]
+def _in_shell_words(match: re.Match[str]) -> str:
+    """A parameter or setting that an error's text names, as it is spelled on the command line."""
+    text, name = match[0], match["name"]
     if name is None:
-        return "DATA" if text == "X" else ON_THE_LINE.get(found["argument"] or "", text)
+        return "DATA" if text == "X" else ON_THE_LINE.get(match["argument"] or "", text)
     option = ON_THE_LINE.get(name, "")
     if not option.startswith("-"):
         return text
-    value = found["value"]
+    value = match["value"]
     if value == "True":
         return option
-    return f"{option} ..." if "..." in value else f"{option} {shlex.quote(_unquoted(value))}"
+    return f"{option} ..." if "..." in value else f"{option} {shlex.quote(_unquote(value))}"
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     """The text of a literal.
 
-    >>> _unquoted("'A day'"), _unquoted("25")
+    >>> _unquote("'A day'"), _unquote("25")
     ('A day', '25')
     """
     return re.sub(r"\\(.)", r"\1", value[1:-1]) if value[:1] in ("'", '"') else value

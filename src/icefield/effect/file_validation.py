@@ -28,14 +28,14 @@ CHOICES = {
 NUMBERS = "fiub"
 
 
-class Unsound(ValueError):
+class InvalidEffect(ValueError):
     """A saved effect has an unusable field; the message names it."""
 
 
 def check_effect(effect: Any, where: str = "") -> None:
-    """Raise `Unsound` where an effect, or one of its groups, is not whole."""
+    """Raise `InvalidEffect` where an effect, or one of its groups, is not whole."""
     if not isinstance(effect, Effect):
-        raise Unsound(f"{where or 'it'} holds no effect")
+        raise InvalidEffect(f"{where or 'it'} holds no effect")
     check = _Checks(where)
     shape = _check_axes(check, effect)
     _check_kept(check, effect, shape)
@@ -49,7 +49,7 @@ def check_effect(effect: Any, where: str = "") -> None:
         inside = f"{where}groups[{brief(label, 40)}]."
         check_effect(group, inside)
         if tuple(len(values) for values in group.grid) != shape or len(group.outputs) != len(effect.outputs):
-            raise Unsound(f"`{inside}grid` and its outputs must be those of the whole")
+            raise InvalidEffect(f"`{inside}grid` and its outputs must be those of the whole")
 
 
 class _Checks:
@@ -58,12 +58,12 @@ class _Checks:
     def __init__(self, where: str) -> None:
         self.where = where
 
-    def fail(self, name: str, wanted: str, received: Any) -> None:
-        raise Unsound(f"`{self.where}{name}` {wanted}, not {brief(received, 60)}")
+    def fail(self, name: str, expected: str, received: Any) -> None:
+        raise InvalidEffect(f"`{self.where}{name}` {expected}, not {brief(received, 60)}")
 
-    def kind(self, name: str, value: Any, kind: Any, wanted: str) -> None:
+    def kind(self, name: str, value: Any, kind: Any, expected: str) -> None:
         if not isinstance(value, kind):
-            self.fail(name, wanted, value)
+            self.fail(name, expected, value)
 
     def array(
         self, name: str, value: Any, shape: Sequence[int | None], kinds: str = "", optional: bool = True
@@ -72,9 +72,9 @@ class _Checks:
         if value is None and optional:
             return
         self.kind(name, value, np.ndarray, "must be an array")
-        wanted = tuple("any" if size is None else size for size in shape)
+        expected = tuple("any" if size is None else size for size in shape)
         if value.ndim != len(shape) or any(s not in (None, n) for s, n in zip(shape, value.shape)):
-            self.fail(name, f"must be an array of shape {wanted}".replace("'", ""), value.shape)
+            self.fail(name, f"must be an array of shape {expected}".replace("'", ""), value.shape)
         if kinds and value.dtype.kind not in kinds:
             self.fail(name, "must hold numbers", value.dtype)
 
@@ -152,18 +152,18 @@ def _check_curves(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> Non
 
 
 def _check_interval(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> None:
-    found = effect.interval
-    if found is None:
+    interval = effect.interval
+    if interval is None:
         return
-    check.kind("interval", found, LearnerInterval, "must be intervals of a learner")
+    check.kind("interval", interval, LearnerInterval, "must be intervals of a learner")
     for name in ("low", "high", "band_low", "band_high", "std_error"):
-        check.array(f"interval.{name}", getattr(found, name), (len(effect.outputs), *shape), NUMBERS, optional=False)  # fmt: skip
-    check.array("interval.curves", found.curves, (len(effect.outputs), None, *shape), NUMBERS, optional=False)
-    check.number("interval.level", found.level)
-    check.count("interval.n_rows", found.n_rows)
-    check.flag("interval.logit", found.logit)
-    if found.about not in ("mean", "full"):
-        check.fail("interval.about", "must be one of mean, full", found.about)
+        check.array(f"interval.{name}", getattr(interval, name), (len(effect.outputs), *shape), NUMBERS, optional=False)  # fmt: skip
+    check.array("interval.curves", interval.curves, (len(effect.outputs), None, *shape), NUMBERS, optional=False)  # fmt: skip
+    check.number("interval.level", interval.level)
+    check.count("interval.n_rows", interval.n_rows)
+    check.flag("interval.logit", interval.logit)
+    if interval.about not in ("mean", "full"):
+        check.fail("interval.about", "must be one of mean, full", interval.about)
 
 
 def _check_words(check: _Checks, effect: Effect) -> None:
@@ -183,11 +183,11 @@ def _check_words(check: _Checks, effect: Effect) -> None:
 def _check_naming(check: _Checks, naming: Any) -> None:
     check.kind("naming", naming, Naming, "must be names")
     for name in ("names", "units", "levels", "zones"):
-        found = getattr(naming, name)
-        check.kind(f"naming.{name}", found, Mapping, "must be texts by column")
-        for own in found.values() if name == "levels" else [found]:
-            if not isinstance(own, Mapping) or not all(isinstance(text, str) for text in own.values()):
-                check.fail(f"naming.{name}", "must be texts by column", own)
+        texts = getattr(naming, name)
+        check.kind(f"naming.{name}", texts, Mapping, "must be texts by column")
+        for part in texts.values() if name == "levels" else [texts]:
+            if not isinstance(part, Mapping) or not all(isinstance(text, str) for text in part.values()):
+                check.fail(f"naming.{name}", "must be texts by column", part)
     check.kind("naming.target", naming.target, (str, type(None)), "must be text")
     check.kind("naming.target_unit", naming.target_unit, str, "must be text")
 
@@ -196,15 +196,15 @@ def _check_naming(check: _Checks, naming: Any) -> None:
 
 
 def _check_distribution(check: _Checks, effect: Effect) -> None:
-    found = effect.distribution
-    if found is None:
+    distribution = effect.distribution
+    if distribution is None:
         return
-    check.kind("distribution", found, Distribution, "must say where the data is")
-    check.items("distribution.marginals", found.marginals, len(effect.features))
-    for axis, marginal in enumerate(found.marginals):
+    check.kind("distribution", distribution, Distribution, "must say where the data is")
+    check.items("distribution.marginals", distribution.marginals, len(effect.features))
+    for axis, marginal in enumerate(distribution.marginals):
         _check_marginal(check, f"distribution.marginals[{axis}]", marginal)
-    if found.joint is not None:
-        _check_joint(check, "distribution.joint", found.joint)
+    if distribution.joint is not None:
+        _check_joint(check, "distribution.joint", distribution.joint)
 
 
 def _check_marginal(check: _Checks, name: str, marginal: Any) -> None:
@@ -233,18 +233,18 @@ def _check_joint(check: _Checks, name: str, joint: Any) -> None:
 
 
 def _check_support(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> None:
-    found = effect.support
-    if found is None:
+    support = effect.support
+    if support is None:
         return
     from icefield.effect.data_support import Support
 
-    check.kind("support", found, Support, "must say how much data is behind each point")
-    check.array("support.share", found.share, shape, NUMBERS, optional=False)
-    check.array("support.low", found.low, shape, "b", optional=False)
-    check.array("support.disagreement", found.disagreement, (len(effect.outputs),), NUMBERS)
-    check.number("support.outside", found.outside)
-    check.number("support.correlation", found.correlation)
-    check.items("support.related", found.related)
-    check.items("support.rows", found.rows, 2)
+    check.kind("support", support, Support, "must say how much data is behind each point")
+    check.array("support.share", support.share, shape, NUMBERS, optional=False)
+    check.array("support.low", support.low, shape, "b", optional=False)
+    check.array("support.disagreement", support.disagreement, (len(effect.outputs),), NUMBERS)
+    check.number("support.outside", support.outside)
+    check.number("support.correlation", support.correlation)
+    check.items("support.related", support.related)
+    check.items("support.rows", support.rows, 2)
     for name in ("details", "thresholds"):
-        check.kind(f"support.{name}", getattr(found, name), Mapping, "must be numbers by name")
+        check.kind(f"support.{name}", getattr(support, name), Mapping, "must be numbers by name")
