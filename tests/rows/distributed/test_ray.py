@@ -75,7 +75,7 @@ def test_many_small_blocks(rows_a_task, ray, plain, few_rows, monkeypatch):
     frame = blocks(ray, plain, list(range(100, len(plain), 100)))
     with few_rows(300):
         there = agree(booster(plain, NUMBERS), plain, frame, ["effects", "one-way, with spread"])
-    assert there.study.rows._partitions.backend._together == (None if rows_a_task == 1 else 750)
+    assert there.study.rows._partitions.backend._task_rows == (None if rows_a_task == 1 else 750)
 
 
 def test_files(ray, plain, folder, few_rows):

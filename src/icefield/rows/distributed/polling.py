@@ -72,26 +72,26 @@ class Heartbeat:
     """
 
     def __init__(self, sign: Call, name: str, patience: float = PATIENCE) -> None:
-        self._sign, self._name, self._patience = sign, name, patience
-        self._last, self._over, self._problem = time.monotonic(), threading.Event(), ""
+        self._is_alive, self._name, self._patience = sign, name, patience
+        self._last, self._closed, self._problem = time.monotonic(), threading.Event(), ""
 
     def __enter__(self) -> Heartbeat:
         threading.Thread(target=self._ask, daemon=True, name="icefield heartbeat").start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
+        self._closed.set()
 
     def _ask(self) -> None:
-        while not self._over.is_set():
+        while not self._closed.is_set():
             try:
-                if self._sign():
+                if self._is_alive():
                     self._last = time.monotonic()
                 else:
                     self._problem = "no worker is left"
             except Exception as error:
                 self._problem = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            self._over.wait(1.0)
+            self._closed.wait(1.0)
 
     def check(self) -> None:
         """An error once there was no sign of life for too long."""

@@ -35,8 +35,8 @@ class RayOrigin(Backend):
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
-        self._sent: dict[str, Any] = {}
-        self._together: int | None = None  # rows that a task takes together, of blocks that are small
+        self._handles: dict[str, Any] = {}
+        self._task_rows: int | None = None  # rows that a task takes together, of blocks that are small
 
     @cached_property
     def _head(self) -> Any:
@@ -53,17 +53,17 @@ class RayOrigin(Backend):
 
     def _census_of(self, rows: int, levels: dict[str, list[Any]] | None = None) -> Census:
         tasks = tasks_for(rows, self._blocks, int(library_named("ray").cluster_resources().get("CPU", 0)))
-        self._together = -(-rows // tasks) if tasks else None
+        self._task_rows = -(-rows // tasks) if tasks else None
         return Census(None, rows, levels or {})
 
     def outcomes(
         self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
         ray = library_named("ray")
-        if model.name not in self._sent:
-            self._sent[model.name] = _RayHandle(model.name, ray.put(model.content))
-        handles = (self._sent[model.name], _RayHandle(task.name, ray.put(task.content)))
-        states = self._map(columns, partial(_run_block, *handles), self._together)
+        if model.name not in self._handles:
+            self._handles[model.name] = _RayHandle(model.name, ray.put(model.content))
+        handles = (self._handles[model.name], _RayHandle(task.name, ray.put(task.content)))
+        states = self._map(columns, partial(_run_block, *handles), self._task_rows)
         for _ in range(self._levels):
             states = states.map_batches(partial(_merge, *handles), batch_size=FAN_IN, batch_format="pyarrow")
         progressed = [0, 0]  # outcomes, and rows in them
@@ -91,7 +91,7 @@ class RayOrigin(Backend):
     @property
     def _levels(self) -> int:
         """The number of levels in which outcomes are merged on the cluster."""
-        return 2 if self._together is None and self._blocks > FAN_IN**2 else 1
+        return 2 if self._task_rows is None and self._blocks > FAN_IN**2 else 1
 
     def _map(self, columns: Sequence[str], work: Any, rows: int | None = None) -> Any:
         """Work on each block by itself, or on so many `rows` at once."""

@@ -88,9 +88,9 @@ class SparkOrigin(Backend):
             raise InputError.about("X", "has no column of plain values", [field.name for field in frame.schema.fields],
                                    "pass the frame as it is before VectorAssembler, and the PipelineModel that holds it")  # fmt: skip
         self._names = names
-        self._sent: dict[str, Any] = {}
+        self._handles: dict[str, Any] = {}
         self._partitions = 1  # about, once they were counted; only how outcomes merge depends on it
-        self._together = False  # whether small partitions are taken together
+        self._joins_partitions = False  # whether small partitions are taken together
         self._passes = 0
         self._spark_model: Model | None = None  # a model that only Spark can ask
 
@@ -109,8 +109,8 @@ class SparkOrigin(Backend):
         count_of = dict(zip(*(c.to_pylist() for c in self._collect(counting, Progress("", None)).columns)))
         sizes = tuple(int(count_of.get(number, 0)) for number in range(max(count_of, default=-1) + 1))
         tasks = tasks_for(sum(sizes), len(sizes), self.slots)
-        self._together = tasks > 0
-        if self._together:  # neighbours, as Spark takes them where none is nearer to some machine
+        self._joins_partitions = tasks > 0
+        if self._joins_partitions:  # neighbours, as Spark takes them where none is nearer to some machine
             bounds = [number * len(sizes) // tasks for number in range(tasks + 1)]
             sizes = tuple(sum(sizes[start:stop]) for start, stop in pairwise(bounds))
         self._partitions = max(1, len(sizes))
@@ -125,12 +125,12 @@ class SparkOrigin(Backend):
     def outcomes(
         self, model: Broadcast, task: Broadcast, columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
-        if model.name not in self._sent:
-            self._sent[model.name] = self._call(lambda: self.send(model))
+        if model.name not in self._handles:
+            self._handles[model.name] = self._call(lambda: self.send(model))
         self._hint()
         n_states, rows = self._partitions, self._select(columns)
-        handles = (self._sent[model.name], self._call(lambda: self.send(task)))
-        rows = rows.coalesce(self._partitions) if self._together else rows
+        handles = (self._handles[model.name], self._call(lambda: self.send(task)))
+        rows = rows.coalesce(self._partitions) if self._joins_partitions else rows
         states = self._outcome_rows(model, task, rows, partial(worker.run_partition, *handles))
         joining = partial(_merge_buckets, *handles)
         while n_states > FAN_IN:  # neighbours, then neighbours of these, until few are left for the driver
