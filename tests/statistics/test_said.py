@@ -460,7 +460,7 @@ def test_one_hot_columns_are_read_as_one(as_type):
     assert one_hot_groups(ex.study) == {"city": ("city_x", "city_y", "city_z")}
     summary = ex.summary()
     place = summary["feature"].tolist().index("city_x")
-    assert summary["warning"][place] == f"these columns are one feature; read them as one: {group}"
+    assert summary["warning"][place] == f"these columns are one feature; pass them as one: {group}"
     assert summary["next"][place] == f"partial_dependence({group})"
     ex.partial_dependence(group)  # what is advised works
     assert not any("ALE" in str(text) for text in summary["warning"])

@@ -31,7 +31,7 @@ class CounterExample:
     direction : ``"increasing"`` or ``"decreasing"``, which does not hold here; ``""`` for the largest jump where none was asked for
     row : position of the given row it was made from
     before, after : the feature's values
-    prediction_before, prediction_after : what the model's own ``predict`` says, on the asked scale
+    prediction_before, prediction_after : what the model's own ``predict`` returns, on the scale of the audit
     changed : other columns that were set to other values than the row's, by column; empty for a given row as it is
     scale : of the predictions
     """
@@ -70,7 +70,7 @@ class Everywhere:
     how : how that was found
     bound : where not decided, no step against the direction is larger than this, on the raw scale; NaN where no bound is known
     example : where refuted, an input
-    scale : on which the output was asked about
+    scale : the scale of the output
     """
 
     feature: Any
@@ -277,7 +277,7 @@ class Audit(ResultTable):
 
         Parameters
         ----------
-        value : which column, or several, which stand side by side
+        value : which column, or several, which are drawn side by side
         top : how many features
         backend, ax, outputs, title, colors, cmap, figsize : as in `Effect.plot`
         """

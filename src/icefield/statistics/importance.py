@@ -77,7 +77,7 @@ class Importance(ResultTable):
 
         Parameters
         ----------
-        value : which column, or several, which stand side by side in the order of the first: ``"permutation"`` has lines
+        value : which column, or several, drawn side by side in the order of the first: ``"permutation"`` has lines
             for its spread over shuffles, ``"disagreement"`` is how differently rows respond (``heterogeneity``)
         top : how many features
         outputs : which outputs (names), all by default

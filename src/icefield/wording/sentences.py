@@ -237,7 +237,7 @@ def support_warning(support: Support, naming: Naming = PLAIN) -> str:
 def _doubts(support: Support, called: Callable[[Any], str], ale: str) -> str:
     """What to keep in mind where the data does not support an effect; `ale` is what the reader knows ALE as."""
     if support.one_hot is not None:
-        return f"these columns are one feature; read them as one: {dict(support.one_hot)!r}"
+        return f"these columns are one feature; pass them as one: {dict(support.one_hot)!r}"
     text = f"{100 * support.outside:.0f} % of this curve rests on combinations that do not occur in the data"
     if support.stretch > 0:  # where, as pictures shade it
         text += ", all along the axis" if support.stretch >= ALL_ALONG else " (shaded)"
