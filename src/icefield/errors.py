@@ -127,7 +127,7 @@ class ErrorMessage(str):
 
         Examples
         --------
-        >>> print(Complaint.of("points", "must be at least 2", 1, "write points=100"))
+        >>> print(ErrorMessage.of("points", "must be at least 2", 1, "write points=100"))
         Argument `points` must be at least 2, got 1. Hint: write points=100.
         """
         subject = None if parameter is None else f"Argument `{parameter}`"

@@ -87,7 +87,7 @@ def _ranking(
     orders = {
         "importance": [called[label] for label in dict.fromkeys(importance["feature"].tolist())],
         "cards": [card.full for card in page.features],
-        "pictures": [called[ex.study.model.columns[i]] for i in ex._ranked()],
+        "pictures": [called[ex.study.model.columns[i]] for i in ex._feature_order()],
         "bars": names if others else list(bars.x.ticks),  # each output has bars of its own
     }
     found = [f"{what} rank {other}, the table {names}" for what, other in orders.items() if other != names]

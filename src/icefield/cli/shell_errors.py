@@ -41,8 +41,8 @@ def for_shell(error: Exception) -> str:
 
     Examples
     --------
-    >>> from icefield.errors import InputError, complaint
-    >>> print(for_shell(InputError(complaint("by", "names a column that X does not have", "X", "write rows=9"))))
+    >>> from icefield.errors import InputError, error_message
+    >>> print(for_shell(InputError(error_message("by", "names a column that X does not have", "X", "write rows=9"))))
     --by names a column that DATA does not have, got 'X'. Hint: write --rows 9.
     """
     message = error.args[0] if isinstance(error, IcefieldError) and error.args else None

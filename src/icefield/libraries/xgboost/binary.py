@@ -26,7 +26,7 @@ def decode(raw: bytes) -> Any:
 
     Examples
     --------
-    >>> decoded(b"{i\\x01ai\\x05i\\x01b[$U#i\\x02\\x07\\x08}")
+    >>> decode(b"{i\\x01ai\\x05i\\x01b[$U#i\\x02\\x07\\x08}")
     {'a': 5, 'b': array([7, 8], dtype=uint8)}
     """
     try:

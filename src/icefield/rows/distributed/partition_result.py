@@ -162,7 +162,7 @@ class Outcome:
 def in_smallest_type(array: NDArray[Any]) -> NDArray[Any]:
     """The same values in the smallest type that holds each of them exactly; counts are small, and travel often.
 
-    >>> narrowed(np.array([1.0, 300.0])).dtype
+    >>> in_smallest_type(np.array([1.0, 300.0])).dtype
     dtype('uint16')
     """
     if array.dtype.kind not in "fiu" or array.dtype.itemsize == 1 or not array.size:
