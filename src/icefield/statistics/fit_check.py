@@ -52,6 +52,7 @@ class FitCheck:
     chance: float = 0.0  # of as many columns on the rows they were fitted to, if there were nothing to learn
     classes: bool = False  # whether the targets are classes
     events: int | None = None  # rows of the rarest class looked at; with too few, nobody can tell
+    given: int | None = None  # rows there are, of which `rows` may be a sample
 
     @property
     def too_few_events(self) -> bool:
@@ -113,7 +114,7 @@ def _make_check(study: Study) -> FitCheck | None:
         carried = float(np.mean([_fold_gini(t, p, weights, fold_of) for t, p in zip(truth.T, learned.T)]))
         # Of an area under the curve of guesses: the standard error of a rank sum, twice as of 2 AUC - 1.
         error = float(2.0 * np.sqrt((len(rows) + 1) / (12.0 * max(events, 1) * max(len(rows) - events, 1))))
-        return FitCheck(score, carried, error, len(rows), 0.0, True, events)
+        return FitCheck(score, carried, error, len(rows), 0.0, True, events, given=len(observed))
     score = float(np.mean(1.0 - _square(truth - predicted, weights) / spread))
     # Against the mean of the rows learned from, which is what there is without the columns.
     better = weights[:, None] * (np.square(truth - mean) - np.square(truth - learned))
@@ -122,7 +123,7 @@ def _make_check(study: Study) -> FitCheck | None:
     error = float(means.std() * np.sqrt(len(means)) / len(rows))
     n_rows = study.sample.n_rows
     chance = (n_columns + SURE * np.sqrt(2.0 * n_columns)) / max(n_rows, 1)
-    return FitCheck(score, float(gain.mean()), error, len(rows), min(1.0, float(chance)))
+    return FitCheck(score, float(gain.mean()), error, len(rows), min(1.0, float(chance)), given=len(observed))
 
 
 def _sampled_rows(observed: Float, classes: bool, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -20,17 +20,23 @@ def score_text(check: FitCheck, score: float) -> str:
     return f"{'AUC' if check.classes else 'R²'} {number_text(value, decimals=2)}"
 
 
+def _own_score(check: FitCheck) -> str:
+    """The model's own score and of which rows it is: a sample's may differ in its last digits from that of all."""
+    sampled = check.given is not None and check.rows < check.given
+    return f"{score_text(check, check.score)} on {f'{check.rows:,} of ' if sampled else ''}these rows"
+
+
 def fit_caution(check: FitCheck) -> str:
     """What to keep in mind before anything else, empty where there is nothing."""
-    score = score_text(check, check.score)
+    score = _own_score(check)
     if check.too_few_events:
         return ""
     if check.useless:
-        return f"{score} on these rows: the predictions say hardly anything about y"
+        return f"{score}: the predictions say hardly anything about y"
     if not check.by_heart:
         return ""
     held_out = score_text(check, check.carried)
-    known = f"{score} on these rows; a small model reaches {held_out} on rows it has not seen"
+    known = f"{score}; a small model reaches {held_out} on rows it has not seen"
     if check.score <= check.chance:
         chance = "this many columns explain that much by chance alone. The effects may be noise"
         return f"{known}, and {chance}: look at rows the model has not seen"
@@ -42,13 +48,11 @@ def fit_words(check: FitCheck) -> str:
     """How well the predictions fit, in one sentence or two."""
     if check.caution:
         return check.caution
-    score = score_text(check, check.score)
+    score = _own_score(check)
     if check.too_few_events:
-        return (
-            f"{score} on these rows; too few events ({check.events}) to tell whether this holds on other rows"
-        )
+        return f"{score}; too few events ({check.events}) to tell whether this holds on other rows"
     held_out = score_text(check, check.carried)
-    text = f"{score} on these rows; a small model reaches {held_out} on rows it has not seen"
+    text = f"{score}; a small model reaches {held_out} on rows it has not seen"
     if check.score - check.carried >= OVERFITTED:
         text += ". If these are training rows, the model may be overfitted"
     return text
