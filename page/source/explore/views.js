@@ -146,7 +146,7 @@ export class RowView {
     const near = {}, {features} = this.app.about;
     for (const part of text.split(/[,;]/).map((one) => one.trim()).filter(Boolean)) {
       const lower = part.toLowerCase(), i = features.findIndex(({label}) => lower.startsWith(label.toLowerCase()) && /^[\s=:]/.test(part.slice(label.length)));
-      if (i < 0) { this.error.textContent = `No feature is called as "${part.slice(0, 40)}" begins: write its name, then a value.`; return; }
+      if (i < 0) { this.error.textContent = `"${part.slice(0, 40)}" begins with no feature: write its name, then a value.`; return; }
       const given = part.slice(features[i].label.length).replace(/^[\s=:]+/, ""), place = this.placeOf(i, given);
       if (place === undefined) { this.wrong(i, given); return; }
       near[i] = place;
