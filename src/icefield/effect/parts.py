@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from icefield.data.distribution import Distribution, weighted_quantiles
 from icefield.data.naming import PLAIN, Naming
-from icefield.effect.learner_interval import LearnerInterval
 from icefield.sampling import CENTERED_CURVES, count_copies, population_factor
 from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.effect.data_support import Support
+    from icefield.effect.learner_interval import LearnerInterval
 
 Value = TypeVar("Value")
 
@@ -220,7 +220,7 @@ class PartFields:
     se = PartField[Float | None]("spread")
     quantiles = PartField[Mapping[float, Float] | None]("spread")
     centered_std = PartField[Float | None]("spread")
-    interval = PartField[LearnerInterval | None]("spread")
+    interval = PartField["LearnerInterval | None"]("spread")
 
     individual = PartField[Float | None]("kept")
     rows = PartField[NDArray[np.intp] | None]("kept")

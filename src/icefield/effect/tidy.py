@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import object_array
-from icefield.effect.record import Record
 from icefield.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from icefield.effect.effect import Effect
+    from icefield.effect.record import Record
 
 Block = dict[str, NDArray[Any]]
 
@@ -160,6 +160,8 @@ def write_parquet(frame: Any, path: Any) -> None:
 
 def with_record(frame: Any, record: Record | None) -> Any:
     """A frame with the fields of a record as further columns; unchanged without a record."""
+    from icefield.effect.record import Record
+
     if record is None:
         return frame
     if not isinstance(record, Record):

@@ -15,7 +15,6 @@ import numpy as np
 
 from icefield.data.frame import Table
 from icefield.errors import InputError
-from icefield.forest.check import rows_with_missing
 from icefield.libraries.registry import library_of
 from icefield.typing import Float, Positions
 
@@ -100,6 +99,8 @@ def looks_across_rows(predict: Callable[[Table], Float], table: Table) -> bool:
 
 def _trial_rows(table: Table) -> Positions:
     """Positions of up to 16 rows, those with missing values first: what imputes by the batch shows only there."""
+    from icefield.forest.check import rows_with_missing  # here: `import icefield` reads no trees
+
     head = table.slice(0, min(SEARCHED_ROWS, table.n_rows))
     with_gaps = np.flatnonzero(rows_with_missing(head))[: TRIED_ROWS // 4]
     spread = np.linspace(0, table.n_rows - 1, min(TRIED_ROWS, table.n_rows)).astype(np.intp)
