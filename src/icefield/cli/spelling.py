@@ -15,6 +15,7 @@ OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "thread
 ON_THE_LINE = {
     "X": "DATA",
     "model": "MODEL",
+    "feature": "FEATURE",
     "features": "FEATURE",
     "path": "-o",
     "points": "--grid",

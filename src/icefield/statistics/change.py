@@ -215,10 +215,10 @@ def _moves(study: Study, feature: Any, start: Any, end: Any, plus: Any, times: A
     if not ends and not shifts:
         if isinstance(feature, (Mapping, list)):
             return _several(study, _pairs("feature", feature), "feature")
-        raise InputError.about("end", "is missing: where is the feature to go", ...,
-                      f"write change({feature!r}, start, end), or plus=, or times=")  # fmt: skip
+        hint = "write start=... and end=..., or plus=..., or times=..."
+        raise InputError.about("end", "is missing: where is the feature to go", ..., hint)
     if end is ... and not shifts:
-        raise InputError.about("end", "is missing: where is the feature to go", ..., "write start and end")
+        raise InputError.about("end", "is missing: where is the feature to go", ..., "write start=... and end=...")
     (found,) = study.resolve([feature])
     if shifts:
         return (Move(found, Own(), _shifted(study, found, plus, times)),)
