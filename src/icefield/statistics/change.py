@@ -38,6 +38,7 @@ from icefield.statistics.change_accumulator import (
     Fixed,
     Move,
     Own,
+    may_stay,
 )
 from icefield.statistics.row_space import grid_numbers
 from icefield.statistics.support import MOVED_ROWS, moved_inside, surroundings
@@ -212,13 +213,11 @@ def _moves(study: Study, feature: Any, start: Any, end: Any, plus: Any, times: A
         named = "plus" if plus is not None else "times"
         raise InputError.about(named, "starts from each row's own value, so it goes with no start and end", shifts[0],
                       "write one or the other")  # fmt: skip
-    if not ends and not shifts:
-        if isinstance(feature, (Mapping, list)):
-            return _several(study, _pairs("feature", feature), "feature")
-        hint = "write start=... and end=..., or plus=..., or times=..."
-        raise InputError.about("end", "is missing: where is the feature to go", ..., hint)
+    if not ends and not shifts and isinstance(feature, (Mapping, list)):
+        return _several(study, _pairs("feature", feature), "feature")
     if end is ... and not shifts:
-        raise InputError.about("end", "is missing: where is the feature to go", ..., "write start=... and end=...")
+        hint = "write start=... and end=..." + ("" if ends else ", or plus=..., or times=...")
+        raise InputError.about("end", "is missing: where is the feature to go", ..., hint)
     (found,) = study.resolve([feature])
     if shifts:
         return (Move(found, Own(), _shifted(study, found, plus, times)),)
@@ -436,7 +435,9 @@ def _compared(
     columns |= {"n_rows": np.repeat([m.count for m in found.moments], outputs)}
     reason = f"brute force here, because {found.moved.reason}; " if found.moved.reason else ""
     left_out = found.n_rows - found.moments[0].count
-    or_small = "" if contrast.per is None else ", or too large for so small a step"
+    or_large = (
+        ", or too large for so small a step" if contrast.per and _has_too_large(study, contrast) else ""
+    )
     interval = f"{100 * level:g} % intervals: this model, over other rows drawn like these" if spread else ""
     unit = f"{'slope' if step is not None else 'change'} of the {study.model.scale_label}"
     all_notes = [
@@ -444,7 +445,7 @@ def _compared(
         f"{found.moved.engine} engine: {reason}{study.why(study.plan)}",
         interval,
         "rows of a cluster count as one" if found.cluster_errors else "",
-        f"{counted(left_out)} rows without a known, finite value (or without weight{or_small}) are left out"
+        f"{counted(left_out)} rows without a known, finite value (or without weight{or_large}) are left out"
         if left_out
         else "",
         chosen.note,
@@ -544,6 +545,13 @@ def _row_values(
     for name, at in (("start", START), ("end", END), ("estimate", CHANGE)):
         columns[name] = known.kept[..., at].ravel()
     return columns
+
+
+def _has_too_large(study: Study, contrast: Contrast) -> bool:
+    """Whether a slope's step may be lost in rounding at the ends of the data."""
+    (move,) = contrast.moves
+    limits = move.end.limits if isinstance(move.end, Own) else None
+    return limits is not None and may_stay(move, study.column(move.feature), np.array(limits))
 
 
 # --- what is said ----------------------------------------------------------------------------------------
