@@ -24,7 +24,7 @@ from icefield.data.features import check_levels, column_name
 from icefield.data.given_values import given_values, time_value
 from icefield.data.new_frames import frame_of
 from icefield.effect import drawing
-from icefield.errors import IcefieldError, InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import IcefieldError, InputError, InputTypeError, did_you_mean
 from icefield.sampling import Chosen, choose_rows, sampling_reach
 from icefield.statistics.change_accumulator import (
     CHANGE,
@@ -277,8 +277,7 @@ def _check_value(study: Study, feature: Feature, column: Column, parameter: str,
         points = given_values([value], column)
         check_levels(feature, column, points)
     except IcefieldError as error:
-        text: Any = error.args[0]
-        raise type(error)(complaint(parameter, text.problem, value, text.hint)) from None
+        raise error.about(parameter, error.problem, value, error.hint) from None
     known = column.levels.tolist() if column.kind == "categorical" else None
     if known is not None and not column.closed and not study.rows.is_sampled:
         (level,) = points.tolist()
