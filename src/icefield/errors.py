@@ -112,7 +112,7 @@ class MissingDependencyError(IcefieldError, ImportError):
 
 
 class Complaint(str):
-    """The text of an error, with its fields. Made by `complaint` and `statement`."""
+    """The text of an error, with its fields. Made by `Complaint.of`."""
 
     parameter: str | None
     problem: str
@@ -177,14 +177,6 @@ def sentences(subject: str | None, problem: str, received: Any = ..., hint: str 
     if not hint:
         return text
     return f"{text}{HINT}{hint}" + ("" if hint.endswith(("?", ".")) else ".")
-
-
-complaint = Complaint.of
-
-
-def statement(problem: str, hint: str | None = None) -> Complaint:
-    """Word an error message that is about no single parameter: whole sentences, and what to do instead."""
-    return Complaint.of(None, problem, hint=hint)
 
 
 def brief(value: Any, limit: int = 120) -> str:

@@ -6,39 +6,39 @@ import numpy as np
 import pytest
 
 from icefield.cli.spelling import ON_THE_LINE, OPTIONS, for_shell
-from icefield.errors import Complaint, InputError, brief, complaint, statement
+from icefield.errors import Complaint, InputError, brief
 
 
 @pytest.mark.parametrize(
     ("message", "python", "line"),
     [
-        (complaint("X", "has 3 columns of X"),
+        (Complaint.of("X", "has 3 columns of X"),
          "Argument `X` has 3 columns of X.", "DATA has 3 columns of DATA."),
-        (complaint("path", "is a folder", "X"),
+        (Complaint.of("path", "is a folder", "X"),
          "Argument `path` is a folder, got 'X'.", "-o is a folder, got 'X'."),
-        (complaint("points", "must be at least 1", np.int64(0), "write points=100"),
+        (Complaint.of("points", "must be at least 1", np.int64(0), "write points=100"),
          "Argument `points` must be at least 1, got 0. Hint: write points=100.",
          "--grid must be at least 1, got 0. Hint: write --grid 100."),
-        (complaint("MODEL", "is empty"), "Argument `MODEL` is empty.", "MODEL is empty."),
-        (complaint("grid", "is odd", hint=f"values look like {brief(np.float64(41.5))}"),
+        (Complaint.of("MODEL", "is empty"), "Argument `MODEL` is empty.", "MODEL is empty."),
+        (Complaint.of("grid", "is odd", hint=f"values look like {brief(np.float64(41.5))}"),
          "Argument `grid` is odd. Hint: values look like 41.5.", "--grid is odd. Hint: values look like 41.5."),
-        (statement("It needs `weights` and `axes`."),
+        (Complaint.of(None, "It needs `weights` and `axes`."),
          "It needs `weights` and `axes`.", "It needs --weights and `axes`."),
-        (complaint("by", "is odd", "Argument of X"),
+        (Complaint.of("by", "is odd", "Argument of X"),
          "Argument `by` is odd, got 'Argument of X'.", "--by is odd, got 'Argument of X'."),
-        (complaint("title", "must be text", 3, 'write title="A day"'),
+        (Complaint.of("title", "must be text", 3, 'write title="A day"'),
          "Argument `title` must be text, got 3. Hint: write title=\"A day\".", "--title must be text, got 3. Hint: write --title 'A day'."),
-        (complaint("feature", "must be a number", "c"),
+        (Complaint.of("feature", "must be a number", "c"),
          "Argument `feature` must be a number, got 'c'.", "FEATURE must be a number, got 'c'."),
-        (complaint("end", "is missing", hint="write start=... and end=..., or plus=..."),
+        (Complaint.of("end", "is missing", hint="write start=... and end=..., or plus=..."),
          "Argument `end` is missing. Hint: write start=... and end=..., or plus=...",
          "--to is missing. Hint: write --from ... and --to ..., or --plus ..."),
-        (statement("Nothing fits.", "use memory=10 or rows=..."),
+        (Complaint.of(None, "Nothing fits.", hint="use memory=10 or rows=..."),
          "Nothing fits. Hint: use memory=10 or rows=...", "Nothing fits. Hint: use memory=10 or --rows ..."),
-        (statement("X's column 'X' of `X`, 'rows=9', has none.", "write by='it\\'s `y`', or Explainer(rows=9)"),
+        (Complaint.of(None, "X's column 'X' of `X`, 'rows=9', has none.", hint="write by='it\\'s `y`', or Explainer(rows=9)"),
          "X's column 'X' of `X`, 'rows=9', has none. Hint: write by='it\\'s `y`', or Explainer(rows=9).",
          """DATA's column 'X' of DATA, 'rows=9', has none. Hint: write --by 'it'"'"'s `y`', or Explainer(rows=9)."""),
-        (complaint("rows", "is odd", hint="write row_by_row=True, features=[...], y=-1.5"),
+        (Complaint.of("rows", "is odd", hint="write row_by_row=True, features=[...], y=-1.5"),
          "Argument `rows` is odd. Hint: write row_by_row=True, features=[...], y=-1.5.",
          "--rows is odd. Hint: write --row-by-row, features=[...], --y -1.5."),
     ],
@@ -52,7 +52,7 @@ def test_one_error_is_spelled_for_python_and_for_a_shell(message: Complaint, pyt
 
 def test_what_was_received_has_no_types_of_numpy() -> None:
     received = [np.float64(1.5), (np.int8(2), np.str_("a")), np.datetime64("2020-01-01")]
-    text = for_shell(InputError(complaint("grid", "is odd", received)))
+    text = for_shell(InputError(Complaint.of("grid", "is odd", received)))
     assert text == "--grid is odd, got [1.5, (2, 'a'), '2020-01-01']."
 
 
