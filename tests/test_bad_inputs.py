@@ -117,6 +117,13 @@ CASES = [
     case("model answers complex numbers", lambda: Explainer(lambda r: np.ones(len(r)) * 1j, DATA), "model", "complex"),
     case("model answers a cube", lambda: Explainer(lambda r: np.zeros((len(r), 2, 2)), DATA), "model", "shape"),
     case("model raises", lambda: Explainer(lambda r: 1 / 0, DATA), "model", "ZeroDivisionError", "Hint"),
+    # --- bins, changed ---
+    case("bins is text", lambda: built().ale("age", bins="many"), "bins", "'many'", "bins=40", error=TypeError),
+    case("bins is a fraction", lambda: built().ale("age", bins=2.5), "bins", "2.5", "bins=40", error=TypeError),
+    case("bins holds text", lambda: built().ale("age", bins=["a", "b"]), "bins", "'age'", error=TypeError),
+    case("conditional bins hold no edges", lambda: built().conditional("age", bins=[]), "bins", "'age'"),
+    case("changed holds text", lambda: built().ice("age", changed={"count": "few"}), "changed", "few", error=TypeError),
+    case("changed holds another level", lambda: built().ice("age", changed={"sex": "none of these"}), "changed", "none of these"),
     # --- target, scale, background, engine ---
     case("target is unknown", lambda: Explainer(CLASSIFIER, NUMBERS, target="maybe"), "target", "'maybe'", "Hint"),
     case("target is misspelt", lambda: Explainer(CLASSIFIER, NUMBERS, target="perhap"), "target", "did you mean 'perhaps'"),

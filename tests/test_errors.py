@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import icefield
-from icefield.errors import brief, did_you_mean, error_message, statement
+from icefield.errors import ErrorMessage, brief, did_you_mean
 
 
 @pytest.mark.parametrize(
@@ -28,11 +28,11 @@ def test_every_error_is_icefields_and_a_built_in(error, builtin):
     assert issubclass(error, builtin)
 
 
-def test_a_complaint_says_what_which_and_what_to_write():
-    text = error_message("rows", "must be at least 1", 0, "write rows=100.")
+def test_a_message_says_what_which_and_what_to_write():
+    text = ErrorMessage.of("rows", "must be at least 1", 0, "write rows=100.")
     assert text == "Argument `rows` must be at least 1, got 0. Hint: write rows=100."
-    assert error_message("rows", "is needed") == "Argument `rows` is needed."
-    assert error_message("rows", "must not be None", None) == "Argument `rows` must not be None, got None."
+    assert ErrorMessage.of("rows", "is needed") == "Argument `rows` is needed."
+    assert ErrorMessage.of("rows", "must not be None", None) == "Argument `rows` must not be None, got None."
 
 
 ERRORS = [
@@ -48,7 +48,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("kind", ERRORS)
 def test_every_error_carries_its_fields(kind):
-    error = kind(error_message("rows", "must be at least 1", 0, "write rows=100"))
+    error = kind(ErrorMessage.of("rows", "must be at least 1", 0, "write rows=100"))
     assert (error.parameter, error.problem, error.received, error.hint) == (
         "rows", "must be at least 1", 0, "write rows=100",
     )  # fmt: skip
@@ -56,9 +56,9 @@ def test_every_error_carries_its_fields(kind):
 
 
 def test_fields_that_nobody_gave():
-    error = icefield.InputError(error_message("rows", "is needed"))
+    error = icefield.InputError(ErrorMessage.of("rows", "is needed"))
     assert (error.received, error.hint) == (..., None)
-    assert icefield.InputError(error_message("rows", "must not be None", None)).received is None
+    assert icefield.InputError(ErrorMessage.of("rows", "must not be None", None)).received is None
 
 
 @pytest.mark.parametrize("kind", ERRORS)
@@ -81,12 +81,12 @@ def test_an_error_that_the_library_raised_has_its_fields():
 
 
 def test_a_statement_is_about_no_parameter():
-    assert statement("All is lost.", "go home") == "All is lost. Hint: go home."
+    assert ErrorMessage.of(None, "All is lost.", hint="go home") == "All is lost. Hint: go home."
 
 
 @pytest.mark.parametrize("received", [0, ..., lambda rows: rows])
 def test_errors_cross_processes_with_their_fields(received):
-    error = icefield.InputError(error_message("rows", "is odd", received, "write rows=9"))
+    error = icefield.InputError(ErrorMessage.of("rows", "is odd", received, "write rows=9"))
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error)
     assert (again.parameter, again.problem, again.hint) == ("rows", "is odd", "write rows=9")

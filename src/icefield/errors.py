@@ -112,7 +112,7 @@ class MissingDependencyError(IcefieldError, ImportError):
 
 
 class ErrorMessage(str):
-    """The text of an error, with its fields. Made by `error_message` and `statement`."""
+    """The text of an error, with its fields. Made by `ErrorMessage.of`."""
 
     parameter: str | None
     problem: str
@@ -177,14 +177,6 @@ def sentences(subject: str | None, problem: str, received: Any = ..., hint: str 
     if not hint:
         return text
     return f"{text}{HINT}{hint}" + ("" if hint.endswith(("?", ".")) else ".")
-
-
-error_message = ErrorMessage.of
-
-
-def statement(problem: str, hint: str | None = None) -> ErrorMessage:
-    """Word an error message that is about no single parameter: whole sentences, and what to do instead."""
-    return ErrorMessage.of(None, problem, hint=hint)
 
 
 def brief(value: Any, limit: int = 120) -> str:

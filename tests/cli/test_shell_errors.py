@@ -6,34 +6,39 @@ import numpy as np
 import pytest
 
 from icefield.cli.shell_errors import ON_THE_LINE, OPTIONS, for_shell
-from icefield.errors import ErrorMessage, InputError, brief, error_message, statement
+from icefield.errors import ErrorMessage, InputError, brief
 
 
 @pytest.mark.parametrize(
     ("message", "python", "line"),
     [
-        (error_message("X", "has 3 columns of X"),
+        (ErrorMessage.of("X", "has 3 columns of X"),
          "Argument `X` has 3 columns of X.", "DATA has 3 columns of DATA."),
-        (error_message("path", "is a folder", "X"),
+        (ErrorMessage.of("path", "is a folder", "X"),
          "Argument `path` is a folder, got 'X'.", "-o is a folder, got 'X'."),
-        (error_message("points", "must be at least 1", np.int64(0), "write points=100"),
+        (ErrorMessage.of("points", "must be at least 1", np.int64(0), "write points=100"),
          "Argument `points` must be at least 1, got 0. Hint: write points=100.",
          "--grid must be at least 1, got 0. Hint: write --grid 100."),
-        (error_message("MODEL", "is empty"), "Argument `MODEL` is empty.", "MODEL is empty."),
-        (error_message("grid", "is odd", hint=f"values look like {brief(np.float64(41.5))}"),
+        (ErrorMessage.of("MODEL", "is empty"), "Argument `MODEL` is empty.", "MODEL is empty."),
+        (ErrorMessage.of("grid", "is odd", hint=f"values look like {brief(np.float64(41.5))}"),
          "Argument `grid` is odd. Hint: values look like 41.5.", "--grid is odd. Hint: values look like 41.5."),
-        (statement("It needs `weights` and `axes`."),
+        (ErrorMessage.of(None, "It needs `weights` and `axes`."),
          "It needs `weights` and `axes`.", "It needs --weights and `axes`."),
-        (error_message("by", "is odd", "Argument of X"),
+        (ErrorMessage.of("by", "is odd", "Argument of X"),
          "Argument `by` is odd, got 'Argument of X'.", "--by is odd, got 'Argument of X'."),
-        (error_message("title", "must be text", 3, 'write title="A day"'),
+        (ErrorMessage.of("title", "must be text", 3, 'write title="A day"'),
          "Argument `title` must be text, got 3. Hint: write title=\"A day\".", "--title must be text, got 3. Hint: write --title 'A day'."),
-        (statement("Nothing fits.", "use memory=10 or rows=..."),
+        (ErrorMessage.of("feature", "must be a number", "c"),
+         "Argument `feature` must be a number, got 'c'.", "FEATURE must be a number, got 'c'."),
+        (ErrorMessage.of("end", "is missing", hint="write start=... and end=..., or plus=..."),
+         "Argument `end` is missing. Hint: write start=... and end=..., or plus=...",
+         "--to is missing. Hint: write --from ... and --to ..., or --plus ..."),
+        (ErrorMessage.of(None, "Nothing fits.", hint="use memory=10 or rows=..."),
          "Nothing fits. Hint: use memory=10 or rows=...", "Nothing fits. Hint: use memory=10 or --rows ..."),
-        (statement("X's column 'X' of `X`, 'rows=9', has none.", "write by='it\\'s `y`', or Explainer(rows=9)"),
+        (ErrorMessage.of(None, "X's column 'X' of `X`, 'rows=9', has none.", hint="write by='it\\'s `y`', or Explainer(rows=9)"),
          "X's column 'X' of `X`, 'rows=9', has none. Hint: write by='it\\'s `y`', or Explainer(rows=9).",
          """DATA's column 'X' of DATA, 'rows=9', has none. Hint: write --by 'it'"'"'s `y`', or Explainer(rows=9)."""),
-        (error_message("rows", "is odd", hint="write row_by_row=True, features=[...], y=-1.5"),
+        (ErrorMessage.of("rows", "is odd", hint="write row_by_row=True, features=[...], y=-1.5"),
          "Argument `rows` is odd. Hint: write row_by_row=True, features=[...], y=-1.5.",
          "--rows is odd. Hint: write --row-by-row, features=[...], --y -1.5."),
     ],
@@ -49,7 +54,7 @@ def test_one_error_is_spelled_for_python_and_for_a_shell(
 
 def test_what_was_received_has_no_types_of_numpy() -> None:
     received = [np.float64(1.5), (np.int8(2), np.str_("a")), np.datetime64("2020-01-01")]
-    text = for_shell(InputError(error_message("grid", "is odd", received)))
+    text = for_shell(InputError(ErrorMessage.of("grid", "is odd", received)))
     assert text == "--grid is odd, got [1.5, (2, 'a'), '2020-01-01']."
 
 

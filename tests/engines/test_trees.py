@@ -179,6 +179,44 @@ def test_equals_the_plain_walker_on_many_more(block, monkeypatch):
         check_random_case(seed, monkeypatch)
 
 
+@pytest.mark.parametrize("few_values", [2**20, -1], ids=["numbers", "codes"])
+def test_moved_rows_equal_the_plain_walker(few_values, monkeypatch):
+    """Several moves in one walk: of any columns, to one value or to a value for each row, asked again in other numbers."""
+    monkeypatch.setattr(encoded, "FEW_VALUES", few_values)
+    monkeypatch.setattr(engine, "BLOCK", 64)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        monkeypatch.setattr(program, "FEW_LEAVES", (0.0, 0.4)[seed % 2])
+        drawn = random_forest(rng, leaves=20)
+        rows, n_groups = int(rng.choice([1, 64, 140])), int(rng.choice([0, 3]))
+        weights, codes = draw_weights(rng, rows), rng.integers(-1, n_groups, rows) if n_groups else None
+        matrix, link = drawn.matrix(rng, rows), SOFTMAX if drawn.forest.n_outputs > 1 else SIGMOID
+        sample = Block(table_of(matrix), weights, codes, n_groups)
+        trees = TreesEngine(
+            drawn.model(link), "raw" if seed % 3 else "response", range(drawn.forest.n_outputs)
+        )
+        for n_moves in (2, 4, 1):
+            moves, expected = [], []
+            for _ in range(n_moves):
+                chosen = rng.permutation(drawn.forest.n_columns)[: rng.integers(0, 3)]
+                sizes = rng.choice([1, rows], len(chosen))
+                moves.append(
+                    [Axis(j, {j: drawn.columns[j].values(rng, n)}) for j, n in zip(chosen.tolist(), sizes)]
+                )
+                moved = matrix.copy()
+                for axis in moves[-1]:
+                    moved[:, axis.feature] = axis.points[axis.feature]
+                found = raw(drawn.forest, moved)
+                expected.append(found if trees.additive else link.apply(found))
+            each = trees.moved_predictions(moves, sample.table, Resources(threads=2))
+            assert_close(each, np.array(expected), drawn, f"seed {seed}")
+            for means, values in zip(trees.moved_means(moves, sample, Resources(threads=2)), expected):
+                members = [codes == g for g in range(n_groups)]
+                for moments, own in zip(means, [slice(None), *members]):
+                    part = None if weights is None else weights[own]
+                    assert_moments(moments, values[own], part, drawn, spread=False, what=f"seed {seed}")
+
+
 def question(*columns_and_points, **asked):
     """A question from (column, points) pairs, means only unless more is asked."""
     asked = {"spread": False, **asked}

@@ -15,6 +15,7 @@ OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "thread
 ON_THE_LINE = {
     "X": "DATA",
     "model": "MODEL",
+    "feature": "FEATURE",
     "features": "FEATURE",
     "path": "-o",
     "points": "--grid",
@@ -41,8 +42,8 @@ def for_shell(error: Exception) -> str:
 
     Examples
     --------
-    >>> from icefield.errors import InputError, error_message
-    >>> print(for_shell(InputError(error_message("by", "names a column that X does not have", "X", "write rows=9"))))
+    >>> from icefield.errors import InputError
+    >>> print(for_shell(InputError.about("by", "names a column that X does not have", "X", "write rows=9")))
     --by names a column that DATA does not have, got 'X'. Hint: write --rows 9.
     """
     message = error.args[0] if isinstance(error, IcefieldError) and error.args else None

@@ -20,7 +20,7 @@ from icefield.data.frame import Table
 from icefield.data.given_values import given_values
 from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves
-from icefield.errors import InputTypeError
+from icefield.errors import IcefieldError, InputTypeError
 from icefield.typing import Array, Float, Positions
 
 
@@ -36,10 +36,8 @@ def changed_table(study: Study, rows: Positions, changed: Mapping[Any, Any]) -> 
             table.check(name, "changed")
         try:
             points[name] = given_values([value], table.column(name))
-        except InputTypeError as error:
-            raise InputTypeError.about(
-                "changed", "must hold values of the columns of X", {name: value}
-            ) from error
+        except IcefieldError as error:
+            raise error.about("changed", error.problem, {name: value}, error.hint) from None
     part = table.take(rows)
     return part.crossed(points) if points else part
 

@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from icefield.errors import InputError, InputTypeError, error_message
+from icefield.errors import ErrorMessage, InputError, InputTypeError
 from icefield.sklearn.internals import REFUSES_INTEGERS, UNKNOWN_COLUMN, WARNS_OF_INTEGERS, array_of_objects
 from icefield.typing import Array
 
@@ -141,7 +141,7 @@ def column_positions(X: Any, features: Any) -> tuple[list[int], list[Any]]:
     """Positions of the asked columns, and what the caller called each of them."""
     positions = _positions(X, features)
     if not positions:
-        raise ValueError(error_message("features", "must name at least one column", features))
+        raise ValueError(ErrorMessage.of("features", "must name at least one column", features))
     names = [features] if np.isscalar(features) else list(features)
     # A mask, or a tuple within the list, has other entries than columns: those go by position.
     masked = any(isinstance(name, (bool, np.bool_)) for name in names)

@@ -24,7 +24,7 @@ from icefield.data.features import check_levels, column_name
 from icefield.data.given_values import given_values, time_value
 from icefield.data.new_frames import frame_of
 from icefield.effect import drawing
-from icefield.errors import IcefieldError, InputError, InputTypeError, did_you_mean, error_message
+from icefield.errors import IcefieldError, InputError, InputTypeError, did_you_mean
 from icefield.sampling import RowChoice, choose_rows, population_factor
 from icefield.statistics.change_accumulator import (
     CHANGE,
@@ -38,6 +38,7 @@ from icefield.statistics.change_accumulator import (
     Fixed,
     Move,
     Shift,
+    may_stay,
 )
 from icefield.statistics.row_space import grid_numbers
 from icefield.statistics.support import MOVED_ROWS, moved_inside, surroundings
@@ -210,13 +211,11 @@ def _moves(study: Study, feature: Any, start: Any, end: Any, plus: Any, times: A
         named = "plus" if plus is not None else "times"
         raise InputError.about(named, "starts from each row's own value, so it cannot be combined with start and end", shifts[0],
                       "write one or the other")  # fmt: skip
-    if not ends and not shifts:
-        if isinstance(feature, (Mapping, list)):
-            return _several_moves(study, _pairs("feature", feature), "feature")
-        raise InputError.about("end", "is missing: the value to change to", ...,
-                      f"write change({feature!r}, start, end), or plus=, or times=")  # fmt: skip
+    if not ends and not shifts and isinstance(feature, (Mapping, list)):
+        return _several_moves(study, _pairs("feature", feature), "feature")
     if end is ... and not shifts:
-        raise InputError.about("end", "is missing: the value to change to", ..., "write start and end")
+        hint = "write start=... and end=..." + ("" if ends else ", or plus=..., or times=...")
+        raise InputError.about("end", "is missing: the value to change to", ..., hint)
     (feature,) = study.resolve([feature])
     if shifts:
         return (Move(feature, Shift(), _shift(study, feature, plus, times)),)
@@ -276,8 +275,7 @@ def _check_value(study: Study, feature: Feature, column: Column, parameter: str,
         points = given_values([value], column)
         check_levels(feature, column, points)
     except IcefieldError as error:
-        text: Any = error.args[0]
-        raise type(error)(error_message(parameter, text.problem, value, text.hint)) from None
+        raise error.about(parameter, error.problem, value, error.hint) from None
     known = column.levels.tolist() if column.kind == "categorical" else None
     if known is not None and not column.closed and not study.rows.is_sampled:
         (level,) = points.tolist()
@@ -434,7 +432,9 @@ def _table(
     columns |= {"n_rows": np.repeat([m.count for m in changes.moments], outputs)}
     reason = f"brute force here, because {changes.moved.reason}; " if changes.moved.reason else ""
     left_out = changes.n_rows - changes.moments[0].count
-    or_small = "" if contrast.per is None else ", or too large for so small a step"
+    or_large = (
+        ", or too large for so small a step" if contrast.per and _has_too_large(study, contrast) else ""
+    )
     interval = f"{100 * level:g} % intervals: this model, over other rows drawn like these" if spread else ""
     unit = f"{'slope' if step is not None else 'change'} of the {study.model.scale_label}"
     all_notes = [
@@ -442,7 +442,7 @@ def _table(
         f"{changes.moved.engine} engine: {reason}{study.why(study.plan)}",
         interval,
         "rows of a cluster count as one" if changes.cluster_errors else "",
-        f"{counted(left_out)} rows without a known, finite value (or without weight{or_small}) are left out"
+        f"{counted(left_out)} rows without a known, finite value (or without weight{or_large}) are left out"
         if left_out
         else "",
         chosen.note,
@@ -542,6 +542,13 @@ def _row_values(
     for name, at in (("start", START), ("end", END), ("estimate", CHANGE)):
         columns[name] = known.row_values[..., at].ravel()
     return columns
+
+
+def _has_too_large(study: Study, contrast: Contrast) -> bool:
+    """Whether a slope's step may be lost in rounding at the ends of the data."""
+    (move,) = contrast.moves
+    limits = move.end.limits if isinstance(move.end, Shift) else None
+    return limits is not None and may_stay(move, study.column(move.feature), np.array(limits))
 
 
 # --- what is said ----------------------------------------------------------------------------------------

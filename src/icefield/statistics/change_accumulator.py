@@ -202,7 +202,7 @@ class Contrast:
         if self.per is not None:
             (move,), rows = self.moves, slice(None) if used.all() else np.flatnonzero(used)
             column = feature_column(move.feature, block.table).part(rows)
-            if _may_stay(move, column):
+            if may_stay(move, column, column.values):
                 used[rows] = self._step_sizes(column, {end: end.values(column) for end in move.ends}) != 0
         return used
 
@@ -301,13 +301,13 @@ class Contrast:
         return way if self.per in (None, 1.0) else way / float(self.per or 1.0)
 
 
-def _may_stay(move: Move, column: Column) -> bool:
-    """Whether some values are so large that the step may be lost in rounding."""
-    values = column.values.astype(np.int64) if column.kind in TIME_KINDS else column.values
+def may_stay(move: Move, column: Column, values: NDArray[Any]) -> bool:
+    """Whether some values of a column are so large that the step of a slope may be lost in rounding."""
     if not len(values):
         return False
-    largest = max(abs(float(values.max())), abs(float(values.min())))
-    rounded = np.spacing(values.dtype.type(largest) if column.kind == "float" else largest)
+    numbers = values.astype(np.int64) if values.dtype.kind in "mM" else values
+    largest = max(abs(float(numbers.max())), abs(float(numbers.min())))
+    rounded = np.spacing(column.dtype.type(largest) if column.kind == "float" else largest)
     return not rounded < min(abs(end.plus) for end in move.ends if isinstance(end, Shift) and end.plus)
 
 

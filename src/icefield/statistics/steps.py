@@ -22,7 +22,7 @@ from icefield.data.columns import object_array
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
-from icefield.errors import InputError, InputTypeError
+from icefield.errors import IcefieldError, InputError, InputTypeError
 from icefield.statistics.similarity import ComparedLevels, quantiles_of, similarity_orders
 from icefield.typing import Float, Positions
 
@@ -127,7 +127,12 @@ def _bin_cut(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
         if described.rank_error:
             note = f"{feature.label}: bins from a sketch of all rows, ranks off by at most {described.rank_error:.2%}"
         return Cut(nodes, True, note)
-    nodes = np.unique(given_values(bins, column))
+    if isinstance(bins, (str, bytes)) or not hasattr(bins, "__iter__"):
+        raise InputTypeError.about("bins", "must be a number of bins or their edges", bins, "write bins=40")
+    try:
+        nodes = np.unique(given_values(bins, column))
+    except IcefieldError as error:
+        raise error.about("bins", error.problem, error.received, error.hint) from None
     if len(nodes) < 2:
         raise InputError.about("bins", "must hold at least two edges", bins, "write bins=40")
     return Cut(nodes, True)

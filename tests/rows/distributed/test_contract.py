@@ -16,7 +16,7 @@ import pytest
 
 from icefield import ClusterError, Explainer, Grid, InputError
 from icefield.cli.shell_errors import for_shell
-from icefield.errors import IcefieldError, error_message
+from icefield.errors import ErrorMessage, IcefieldError
 from icefield.forest import CannotRead
 from icefield.rows.distributed import ray as ray_dataset
 from icefield.rows.distributed import spark as spark_frame
@@ -235,7 +235,7 @@ def travelled(error: Exception, where: str = "partition 3") -> Exception:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if issubclass(kind, IcefieldError)])
 def test_errors_of_icefield_s_keep_their_class_and_fields(kind):
-    found = travelled(kind(error_message("rows", "must be at least 1", -3, "write rows=10")))
+    found = travelled(kind(ErrorMessage.of("rows", "must be at least 1", -3, "write rows=10")))
     assert type(found) is kind
     assert isinstance(found, IcefieldError)
     assert (found.parameter, str(found.received), found.hint) == ("rows", "-3", "write rows=10")
@@ -253,7 +253,7 @@ def test_other_errors_say_what_they_said():
 
     assert isinstance(travelled(CannotRead("a value that no tree knows")), CannotRead)
     assert str(travelled(CannotRead("a value that no tree knows"))) == "a value that no tree knows"
-    assert type(travelled(Own(error_message("X", "is odd", lambda: 0)))) is InputError
+    assert type(travelled(Own(ErrorMessage.of("X", "is odd", lambda: 0)))) is InputError
     assert "partition 3 failed: KeyError" in str(travelled(KeyError("x")))
     assert len(str(travelled(ValueError("x" * 10**6)))) < 3_000
 
