@@ -123,12 +123,13 @@ class Cards:
 
     def __iter__(self) -> Iterator[Ranked]:
         study, around = self._study, surroundings(self._study)
-        local = _ales(study, [one.asked for one in self._made], self._edges)
+        asked = [one.asked for one in self._made]
+        local = _ales(study, asked, self._edges)
         for first in range(0, len(self._made), self._at_once):
             found = self._asked(first) if first else self._first
             for place, effect in enumerate(found.each(0), start=first):
                 decision = self._made[place]
-                effect = _supported(study, decision.asked, effect, around)
+                effect = _supported(study, decision.asked, effect, around, asked)
                 yield Ranked(place, decision, effect, *local[place])
 
 
@@ -141,9 +142,13 @@ def in_model(decision: Decision, rank: int) -> InModel:
     return InModel(rank, movement, strength, differ, bool(reading.hidden), page_sentence(shape))
 
 
-def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -> Effect:
+def _supported(
+    study: Study, asked: Any, effect: Effect, around: Surroundings, features: Sequence[Any]
+) -> Effect:
+    """The effect with its support; `features` are all that may be compared with their ALE, which is worked out together."""
     support = support_of(study, study.resolve([asked]), effect.grid, effect.weight, around)
     if support.doubtful:
+        expect_disagreements(study, features)
         support = replace(support, disagreement=pd_ale_disagreement(study, effect, asked))
     return replace(effect, backing=replace(effect.backing, support=support))
 
@@ -154,7 +159,6 @@ def _ales(
     """Each one's ALE, or why there is none: a constant column or a one-hot group has none."""
     if not asked:
         return []
-    expect_disagreements(study, asked)
     each = [(asked, None)] if edges is None else [([one], edges(one)) for one in asked]
     found = [one for some, bins in each for one in ales(study, some, bins=bins, rows=ale_rows(study))]
     return [(one, "") if isinstance(one, Effect) else (None, page_sentence(str(one))) for one in found]
