@@ -126,7 +126,7 @@ def dense_codes(codes: NDArray[Any]) -> tuple[Codes, int]:
     return place[codes + 1], int(present.sum())
 
 
-def _table(first: Codes, second: Codes) -> tuple[NDArray[np.intp], Float]:
+def _table(first: Codes, second: NDArray[np.int16]) -> tuple[NDArray[np.intp], Float]:
     shape = (int(first.max()) + 1, int(second.max()) + 1)
     table = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
     return table, np.outer(table.sum(axis=1), table.sum(axis=0)) / len(first)
