@@ -35,6 +35,14 @@ def test_two_columns_are_complements():
     assert np.array_equal(found[:, 0], 1 - found[:, 1])
 
 
+def test_selected_outputs_are_those_of_the_whole_response(rng):
+    binary, raw = links.two_columns(links.logistic(2.0)), rng.normal(size=(4, 3, 1)) * 500
+    for outputs in ((0,), (1,), (0, 1), (1, 0)):
+        assert np.array_equal(binary.selected(raw, outputs), binary.apply(raw)[..., list(outputs)])
+    raw = rng.normal(size=(4, 3))
+    assert np.array_equal(links.softmax().selected(raw, (2, 0)), links.softmax().apply(raw)[:, [2, 0]])
+
+
 def test_softmax_is_a_distribution_over_the_last_axis():
     raw = np.random.default_rng(0).normal(size=(2, 5, 3)) * 300
     found = links.softmax().apply(raw)

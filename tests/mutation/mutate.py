@@ -81,7 +81,7 @@ MUTATIONS = [
     ),
     *_of(
         "forest/links.py", FOREST + "test_links.py",
-        ("np.exp(-factor * raw)", "np.exp(factor * raw)"),
+        ("np.asarray(-factor * raw)", "np.asarray(factor * raw)"),
         ("[1.0 - positive, positive]", "[positive, 1.0 - positive]"),
         ("-(2.0**-relative) - offset", "-(2.0**-relative) + offset"),
         ("start += width", "start += 1"),

@@ -15,6 +15,7 @@ from icefield import Explainer
 from icefield.report import ReportPage, build, page_html, write_report
 from icefield.report.card_data import feature_panel, short_curves, surface_panel
 from icefield.report.page import payload_json
+from icefield.report.plain import weighted_bands
 from icefield.report.stills import spark
 from icefield.report.view_model import packed
 
@@ -333,3 +334,11 @@ def test_observed_means_far_from_the_curve_are_a_finding() -> None:
     wrong = build(Explainer(lambda r: r[:, 0] + r[:, 1], own, own[:, 0] + own[:, 1] ** 2).study)
     assert any("The model does not fit these rows" in card.far for card in wrong.features)
     assert all(card.far == "" for card in build(Explainer(lambda r: r[:, 0], own).study).features)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 19, 20, 101])
+def test_bands_are_the_quantiles_of_rows(rows: int) -> None:
+    curves, shares = np.random.default_rng(rows).normal(size=(2, rows, 4)), (0.05, 0.1, 0.25, 0.5, 0.9, 0.95)
+    curves[1, -1, 2], curves[0, 0, 1] = np.nan, np.inf
+    expected = np.moveaxis(np.quantile(curves, shares, axis=1, method="inverted_cdf"), 0, 1)
+    assert np.array_equal(weighted_bands(curves, None, shares), expected, equal_nan=True)

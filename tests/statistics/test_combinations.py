@@ -151,6 +151,19 @@ def test_joint_partners_are_none_where_one_column_says_it_all(rng):
     assert set(found[:2]) == {1, 2}
 
 
+def test_joint_coefficients_are_those_of_the_table_of_two_columns_together(rng):
+    own, others = rng.integers(0, 4, 500), [rng.integers(0, 4, 500), rng.integers(0, 3, 500)]
+    others.append((own + others[0]) % 4)
+    found = joint_partners(own, dict(enumerate(others)), 0.1)
+    together = others[0] * 4 + others[2]
+    table = np.array([[np.sum((own == a) & (together == b)) for b in np.unique(together)] for a in range(4)])
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / 500
+    squared = (np.square(table - expected) / expected).sum() / 500 - 3 * (table.shape[1] - 1) / 499
+    assert found is not None
+    assert found[:2] == (0, 2)
+    assert found[2] == pytest.approx(squared / (1 + squared), rel=1e-12)
+
+
 def test_gaps_of_nothing():
     assert in_gaps(np.zeros(0), np.array([1.0])).tolist() == [False]
     assert in_gaps(np.arange(100.0), np.array([np.nan, np.inf, -5.0, 50.5])).tolist() == [False] * 4

@@ -59,7 +59,7 @@ def ascending() -> Link:
 def two_columns(link: Link) -> Link:
     """A binary classifier's columns: one minus the positive class's probability, and it."""
     form = None if link.form is None else replace(link.form, complement=True)
-    return Link(link.name, partial(_complement_first, inner=link.apply), form=form)
+    return Link(link.name, partial(_complement_first, inner=link.apply), form=form, second=link.apply)
 
 
 def then(first: Link, name: str, second: Callable[[Float], Float]) -> Link:
@@ -87,9 +87,12 @@ def _same(raw: Float) -> Float:
 
 
 def _sigmoid(raw: Float, factor: float) -> Float:
-    # exp may overflow to infinity, which gives the right limit, 0.
+    # exp may overflow to infinity, which gives the right limit, 0. In one array: blocks stay near the processor.
     with np.errstate(over="ignore"):
-        return 1.0 / (1.0 + np.exp(-factor * raw))
+        found = np.asarray(-factor * raw)
+        np.exp(found, out=found)
+        found += 1.0
+        return np.divide(1.0, found, out=found)
 
 
 def _softmax(raw: Float) -> Float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,13 +35,21 @@ class LinkForm:
 class Link:
     """From raw sums to the response: ``apply`` maps (..., n_raw) to (..., n_response).
 
-    `additive` says that the response is the raw sum itself, `form` how the kernels know the link; None: not.
+    `additive` says that the response is the raw sum itself, `form` how the kernels know the link; None: not. `second` leads
+    from one raw sum to the second of two outputs alone, where the first is its complement.
     """
 
     name: str
     apply: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     additive: bool = False
     form: LinkForm | None = None
+    second: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
+
+    def selected(self, raw: NDArray[np.float64], outputs: Sequence[int]) -> NDArray[np.float64]:
+        """Some outputs of the response, along the last axis."""
+        if self.second is not None and tuple(outputs) == (1,) and raw.shape[-1] == 1:
+            return self.second(raw)
+        return self.apply(raw)[..., list(outputs)]
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def feature_panel(
         # Where rows stand is not the feature's doing: bands are of curves less their own means.
         known = effect.individual[..., shown_points(effect)]
         change = effect.individual - (known[..., :1] - centred(known, point_weights(effect))[..., :1])
-        bands = short_curves(weighted_bands(change, effect.row_weights, QUANTILES)[:, :, points])
+        bands = short_curves(weighted_bands(change[..., points], effect.row_weights, QUANTILES))
         if curves:
             shown = short_curves(effect.individual[:, :curves][:, :, points])
             rows = [] if effect.rows is None else effect.rows[:curves].tolist()

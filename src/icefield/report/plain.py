@@ -40,7 +40,12 @@ def weighted_bands(
 ) -> NDArray[np.float64]:
     """Quantiles over the rows of ``(outputs, rows, points)`` curves: ``(outputs, quantiles, points)``."""
     if weights is None or (len(weights) and (weights == weights[0]).all() and weights[0] > 0):
-        return np.moveaxis(np.quantile(curves, probabilities, axis=1, method="inverted_cdf"), 0, 1)
+        # Sorting rows that lie side by side is many times as fast as numpy's quantiles along a middle axis.
+        ranked = np.ascontiguousarray(np.swapaxes(curves, 1, 2))
+        ranked.sort(axis=-1)
+        ranks = np.maximum(np.ceil(np.array(probabilities) * ranked.shape[2] - 1), 0).astype(np.intp)
+        bands = np.swapaxes(ranked[..., ranks], 1, 2)
+        return np.where(np.isnan(ranked[:, None, :, -1]), np.nan, bands)
     # numpy's weights are sums to one along the axis; zero weights are rows that are not there.
     used = weights > 0
     row_weights = np.broadcast_to(weights[used][None, :, None], curves[:, used].shape)

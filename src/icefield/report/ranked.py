@@ -123,12 +123,13 @@ class Cards:
 
     def __iter__(self) -> Iterator[RankedFeature]:
         study, around = self._study, surroundings(self._study)
-        local = _ales(study, [decision.asked for decision in self._made], self._edges)
+        asked = [decision.asked for decision in self._made]
+        local = _ales(study, asked, self._edges)
         for first in range(0, len(self._made), self._at_once):
             batch = self._effects(first) if first else self._first
             for place, effect in enumerate(batch.each(0), start=first):
                 decision = self._made[place]
-                effect = _with_support(study, decision.asked, effect, around)
+                effect = _with_support(study, decision.asked, effect, around, asked)
                 yield RankedFeature(place, decision, effect, *local[place])
 
 
@@ -141,9 +142,13 @@ def in_model(decision: Decision, rank: int) -> InModel:
     return InModel(rank, movement, strength, differ, bool(reading.hidden), page_sentence(shape))
 
 
-def _with_support(study: Study, name: Any, effect: Effect, around: Surroundings) -> Effect:
+def _with_support(
+    study: Study, name: Any, effect: Effect, around: Surroundings, features: Sequence[Any]
+) -> Effect:
+    """The effect with its support; `features` are all that may be compared with their ALE, which is worked out together."""
     support = support_of(study, study.resolve([name]), effect.grid, effect.weight, around)
     if support.doubtful:
+        expect_disagreements(study, features)
         support = replace(support, disagreement=pd_ale_disagreement(study, effect, name))
     return replace(effect, backing=replace(effect.backing, support=support))
 
@@ -154,7 +159,6 @@ def _ales(
     """Each feature's ALE, or why there is none: a constant column or a one-hot group has none."""
     if not names:
         return []
-    expect_disagreements(study, names)
     each = [(names, None)] if edges is None else [([name], edges(name)) for name in names]
     results = [ale for some, bins in each for ale in ales(study, some, bins=bins, rows=ale_rows(study))]
     return [(ale, "") if isinstance(ale, Effect) else (None, page_sentence(str(ale))) for ale in results]

@@ -64,11 +64,13 @@ def joint_partners(column: Codes, others: Mapping[Any, Codes], least: float) -> 
 
 def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Float, Float]:
     """The coefficient of a column with every two of some others, the degrees of freedom of each, and that with one."""
-    size, (inside, start, sizes) = len(mine), indicators(theirs)
-    n_own = int(mine.max()) + 1
-    # How many rows are in each group of the column and of two others: a product for each group.
-    tables = np.stack([rows.T @ rows for rows in (inside[mine == group] for group in range(n_own))])
-    tables = tables.astype(np.float64)  # counts: exact
+    size, n_own = len(mine), int(mine.max()) + 1
+    sizes = np.array([int(codes.max()) + 1 for codes in theirs], np.intp)
+    start, groups = np.cumsum(sizes) - sizes, int(sizes.sum())
+    # How many rows are in each group of the column and of two others, the first of which comes no later.
+    places, (first, second) = np.stack(theirs) + start[:, None], np.triu_indices(len(theirs))
+    at = ((mine * groups + places) * groups)[first] + places[second]
+    tables = np.bincount(at.ravel(), minlength=n_own * groups**2).reshape(n_own, groups, groups)
     total = tables.sum(axis=0)
     expected = np.bincount(mine, minlength=n_own)[:, None, None] * total / size
     apart = (np.square(tables - expected) / np.maximum(expected, 1e-9)).sum(axis=0)
@@ -124,10 +126,9 @@ def dense_codes(codes: NDArray[Any]) -> tuple[Codes, int]:
     return place[codes + 1], int(present.sum())
 
 
-def _table(first: Codes, second: Codes) -> tuple[NDArray[np.intp], Float]:
+def _table(first: Codes, second: NDArray[np.int16]) -> tuple[NDArray[np.intp], Float]:
     shape = (int(first.max()) + 1, int(second.max()) + 1)
     table = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
-    table = table[:, table.sum(axis=0) > 0].astype(np.intp)
     return table, np.outer(table.sum(axis=1), table.sum(axis=0)) / len(first)
 
 
@@ -178,7 +179,7 @@ class Combinations:
     def _joint(self, names: Sequence[Any]) -> NDArray[np.int16]:
         """Codes of one column, or of two together, which most features meet again."""
         if len(names) == 1:
-            return dense_codes(self._coded(names[0])[0])[0].astype(np.int16)
+            return self._coded(names[0])[0]
         if names not in self._joints:
             first, second = (self._coded(name)[0] for name in names)
             joint, _ = dense_codes(first.astype(np.intp) * (int(second.max()) + 1) + second)
@@ -216,7 +217,7 @@ class Combinations:
         excluded = np.zeros((len(values), self.looked_at), dtype=bool)
         most: tuple[float, Sequence[Any]] = (0.0, ())
         for names in sets:
-            joint = self._joint(names).astype(np.intp)
+            joint = self._joint(names)
             table, expected = _table(feature_codes, joint)
             never = (table == 0) & (expected >= EXPECTED)
             if never.any():

@@ -324,7 +324,7 @@ class TreesEngine:
         return walked()
 
     def _link(self, raw: Float) -> Float:
-        return self.model.link.apply(raw)[..., list(self.selected)]
+        return self.model.link.selected(raw, self.selected)
 
     # --- averages --------------------------------------------------------------------------------
 

@@ -102,7 +102,7 @@ class LinkedScale:
             rows = LinkedAverages(self.model, self.sums, wanted, sample, self.form, crew)
             window = LinkedAverages.window(self.sums, wanted, sample.n_rows, resources.memory)
             found = rows.averages(window, progress)
-            response = self.model.link.apply(rows.margins)[:, list(self.selected)].T
+            response = self.model.link.selected(rows.margins, self.selected).T
             for kind, _ in wanted.parts:
                 if kind == "all":
                     yield response.copy()

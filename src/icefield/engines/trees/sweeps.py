@@ -16,7 +16,7 @@ from icefield.typing import Bits, Float, Int32, Int64
 # Leaves of a tree, on average, from which on most masks of 64 rows have none.
 SPARSE_LEAVES = 400
 # Events of an entry for every word of steps from which on it is added to the steps of its region instead, row by row.
-MANY_EVENTS = 4
+MANY_EVENTS = 3
 MOST_WORDS = 64  # of steps, for all outputs, that are held for every row then
 
 

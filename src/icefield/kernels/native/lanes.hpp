@@ -49,6 +49,15 @@ private:
     __m512d of_[EIGHTS];
 };
 
+// Change those of some numbers, eights of them, that a mask has.
+template <class Change>
+inline void change_some(f64* values, u64 which, f64 by, i64 eights) {
+    const __m512d all = _mm512_set1_pd(by);
+    for (i64 i = 0; i < eights; ++i, values += 8, which >>= 8) {
+        _mm512_storeu_pd(values, Change::of(_mm512_loadu_pd(values), static_cast<__mmask8>(which), all));
+    }
+}
+
 #else
 
 struct Multiplied {
@@ -84,30 +93,52 @@ struct Sets {
 };
 constexpr Sets SETS;
 
+typedef f64 Side __attribute__((vector_size(8 * SIDE_BY_SIDE), aligned(8), may_alias));
+typedef u64 SideBits __attribute__((vector_size(8 * SIDE_BY_SIDE), aligned(8), may_alias));
+
 // Without vectors that know masks, rows are changed by a number that does nothing where it should not.
+template <class Change>
+class ChangeBy {
+public:
+    explicit ChangeBy(f64 by)
+        : nothing_(SideBits(Side{} + Change::NOTHING)), either_(nothing_ ^ SideBits(Side{} + by)) {}
+
+    // Those of the lowest rows of a mask.
+    Side of(Side values, u64 rows) const {
+        const u64* set = SETS.of[rows & ((1 << SIDE_BY_SIDE) - 1)];
+        return Change::of(values, Side(nothing_ ^ (either_ & *reinterpret_cast<const SideBits*>(set))));
+    }
+
+private:
+    SideBits nothing_, either_;
+};
+
 template <class Change>
 class Lanes {
 public:
     explicit Lanes(const f64* from) {
-        for (i64 i = 0; i < VECTORS; ++i) of_[i] = reinterpret_cast<const Vector*>(from)[i];
+        for (i64 i = 0; i < VECTORS; ++i) of_[i] = reinterpret_cast<const Side*>(from)[i];
     }
     void store(f64* to) const {
-        for (i64 i = 0; i < VECTORS; ++i) reinterpret_cast<Vector*>(to)[i] = of_[i];
+        for (i64 i = 0; i < VECTORS; ++i) reinterpret_cast<Side*>(to)[i] = of_[i];
     }
     void change(u64 rows, f64 by) {
-        const Bits nothing = Bits(Vector{} + Change::NOTHING), either = nothing ^ Bits(Vector{} + by);
-        for (i64 i = 0; i < VECTORS; ++i) {
-            const u64* set = SETS.of[rows >> (SIDE_BY_SIDE * i) & ((1 << SIDE_BY_SIDE) - 1)];
-            of_[i] = Change::of(of_[i], Vector(nothing ^ (either & *reinterpret_cast<const Bits*>(set))));
-        }
+        const ChangeBy<Change> changed(by);
+        for (i64 i = 0; i < VECTORS; ++i) of_[i] = changed.of(of_[i], rows >> (SIDE_BY_SIDE * i));
     }
 
 private:
     static constexpr i64 VECTORS = WORD / SIDE_BY_SIDE;
-    typedef f64 Vector __attribute__((vector_size(8 * SIDE_BY_SIDE), aligned(8), may_alias));
-    typedef u64 Bits __attribute__((vector_size(8 * SIDE_BY_SIDE), aligned(8), may_alias));
-    Vector of_[VECTORS];
+    Side of_[VECTORS];
 };
+
+// Change those of some numbers, eights of them, that a mask has.
+template <class Change>
+inline void change_some(f64* values, u64 which, f64 by, i64 eights) {
+    const ChangeBy<Change> changed(by);
+    Side* const sides = reinterpret_cast<Side*>(values);
+    for (i64 i = 0; i < eights * 8 / SIDE_BY_SIDE; ++i, which >>= SIDE_BY_SIDE) sides[i] = changed.of(sides[i], which);
+}
 
 #endif
 

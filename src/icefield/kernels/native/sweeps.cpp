@@ -17,6 +17,8 @@
 namespace icefield {
 namespace {
 
+constexpr i64 LISTED = 1024;  // rows of entries, visited in one go
+
 template <i64 link, class Change, bool skips_empty>
 class Sweep {
 public:
@@ -24,8 +26,8 @@ public:
         : a_(arguments), m_(arguments.trees.masked), t_(arguments.totals), of_(m_), outputs_(of_.number), masks_(m_),
           margins_(outputs_ * WORD), own_(TOGETHER * outputs_ * WORD), start_(TOGETHER * outputs_ * WORD),
           held_(outputs_ * WORD), response_(outputs_ * WORD), before_(outputs_ * WORD), work_(2 * WORD),
-          own_sums_(TOGETHER * 2 * outputs_), sums_(2 * outputs_), curves_(outputs_ * WORD * most_words() * WORD),
-          own_goes_(most_words() > 0 ? (last_tree() + 1) * WORD : 0) {}
+          own_sums_(TOGETHER * 2 * outputs_), sums_(2 * outputs_), curves_(outputs_ * WORD * most_room()),
+          own_goes_(most_room() > 0 ? (last_tree() + 1) * WORD : 0) {}
 
     bool ok() const {
         return masks_.ok() && margins_.ok() && own_.ok() && start_.ok() && held_.ok() && response_.ok() &&
@@ -52,12 +54,14 @@ public:
 private:
     static i64 words_of(i64 steps) { return (steps + WORD - 1) / WORD; }
 
-    // Of the steps of groups that are added up by steps.
-    i64 most_words() const {
+    static i64 eights_of(i64 steps) { return (steps + 7) / 8; }
+
+    // For a row's steps along groups that are added up by steps.
+    i64 most_room() const {
         i64 most = 0;
         for (i64 g = 0; g < t_.points.size; ++g) {
-            const i64 words = a_.trees.group_inside[g] < 0 ? 0 : words_of(t_.points[g]);
-            most = words > most ? words : most;
+            const i64 room = a_.trees.group_inside[g] < 0 ? 0 : 8 * eights_of(t_.points[g]);
+            most = room > most ? room : most;
         }
         return most;
     }
@@ -166,42 +170,64 @@ private:
     template <bool by_rows>
     [[gnu::noinline]] void add_by_steps(i64 word, i64 group) {
         const SweepTrees& t = a_.trees;
-        const i64 steps = t_.points[group], words = words_of(steps), room = words * WORD;
+        const i64 steps = t_.points[group], words = words_of(steps), eights = eights_of(steps), room = 8 * eights;
         u64 changed = 0;
         for (i64 o = 0; o < outputs_; ++o) {
             const i64 list = group * of_.lists + of_.list(o), value = of_.value(o);
             const i64 begin = m_.entry_list[list], end = m_.entry_list[list + 1];
-            for (i64 e = begin; e < end; ++e) {
-                const i64 goes = t.start_value[e] | 1, tree = m_.leaf_tree[goes >> 1];
-                each_bit(masks_.own(goes >> 1, word), tree * WORD,
-                         [&](i64 place) { own_goes_[place] = m_.value(goes, value); });
-            }
+            const i32* const start_value = t.start_value.data;
+            const i32* const leaf_tree = m_.leaf_tree.data;
+            const i64 columns = m_.value.columns;
+            const f64* const values = m_.value.data + value;
+            f64* const own_goes = own_goes_.data();
+            each_row(
+                begin, end, [=, this](i64 e) { return masks_.own(start_value[e] >> 1, word); },
+                [=](i64 e, i64 row) {
+                    const i64 goes = start_value[e] | 1;
+                    own_goes[leaf_tree[goes >> 1] * WORD + row] = values[goes * columns];
+                });
             f64* const curves = curves_.data() + o * WORD * room;
             for (i64 r = 0; r < WORD; ++r) {
-                for (i64 s = 0; s < room; ++s) curves[r * room + s] = start_of(word, o)[r];
+                for (i64 i = 0; i < eights; ++i) eight(curves + r * room, i) = Eight{} + start_of(word, o)[r];
             }
             // Any other leaf takes the place of the row's own.
-            const u64* inside =
+            const u64* const inside =
                 t.inside.data + t.group_inside[group] + (begin - m_.entry_list[group * of_.lists]) * words;
-            for (i64 e = begin; e < end; ++e, inside += words) {
-                const i64 comes = t.start_value[e] & ~i64{1}, tree = m_.leaf_tree[comes >> 1];
-                const u64 rows = masks_.others(e, word) ^ masks_.own(comes >> 1, word);
-                changed |= rows;
-                each_bit(rows, 0, [&](i64 row) {
-                    const f64 by = Change::of(m_.value(comes, value), own_goes_[tree * WORD + row]);
+            changed |= each_row(
+                begin, end, [=, this](i64 e) { return masks_.others(e, word) ^ masks_.own(start_value[e] >> 1, word); },
+                [=](i64 e, i64 row) {
+                    const i64 comes = start_value[e] & ~i64{1}, tree = leaf_tree[comes >> 1];
+                    const f64 by = Change::of(values[comes * columns], own_goes[tree * WORD + row]);
+                    const u64* const here = inside + (e - begin) * words;
+                    f64* const curve = curves + row * room;
                     for (i64 w = 0; w < words; ++w) {
-                        f64* const curve = curves + row * room + w * WORD;
-                        Lanes<Change> lanes(curve);
-                        lanes.change(inside[w], by);
-                        lanes.store(curve);
+                        const i64 left = eights - w * EIGHTS;
+                        change_some<Change>(curve + w * WORD, here[w], by, left < EIGHTS ? left : EIGHTS);
                     }
                 });
-            }
         }
         for (i64 s = 0; s < steps; ++s) {
             for (i64 i = 0; i < outputs_ * WORD; ++i) held_[i] = curves_[i * room + s];
             respond<by_rows>(rows_[word], t_.point_start[group] + s, changed);
         }
+    }
+
+    // `visit(entry, row)` for each row of the masks of some entries; returns the rows of any of them. Most masks have none or few, and
+    // which is as good as random: rows are listed before anything depends on how many they are.
+    template <class RowsOf, class Visit>
+    [[gnu::always_inline]] static u64 each_row(i64 begin, i64 end, RowsOf rows_of, Visit visit) {
+        i32 listed[LISTED + WORD + AT_ONCE];
+        u64 any = 0;
+        i64 number = 0;
+        for (i64 e = begin; e < end; ++e) {
+            const u64 rows = rows_of(e);
+            any |= rows;
+            number += positions_of(rows, (e - begin) * WORD, listed + number);
+            if (number < LISTED && e + 1 < end) continue;
+            for (i64 i = 0; i < number; ++i) visit(begin + (listed[i] >> 6), listed[i] & (WORD - 1));
+            number = 0;
+        }
+        return any;
     }
 
     // What is held at a step, linked and added; `changed` rows only where rows are told apart.
