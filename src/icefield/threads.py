@@ -265,11 +265,16 @@ class BackgroundTasks(Generic[Result]):
         self._waiting = deque(self._tasks)
         self._others = min(threads, len(self._tasks)) - 1
         self._workers = Workers(max(1, self._others))
+        self._unbegun = threading.Lock()  # until another thread is at work
+        self._unbegun.acquire()
 
     def __enter__(self) -> BackgroundTasks[Result]:
-        while self._others > 0:
-            self._others -= 1
-            self._workers.submit(self._help)
+        if self._others > 0:
+            while self._others > 0:
+                self._others -= 1
+                self._workers.submit(self._begin)
+            # Python lets a thread that has just started wait five milliseconds for one that does not wait itself.
+            self._unbegun.acquire(timeout=BLINK)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -284,6 +289,11 @@ class BackgroundTasks(Generic[Result]):
         self._help()
         for task in self._tasks:
             yield task.result()
+
+    def _begin(self) -> None:
+        with suppress(RuntimeError):  # several threads begin
+            self._unbegun.release()
+        self._help()
 
     def _help(self) -> None:
         while self._waiting:

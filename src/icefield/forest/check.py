@@ -74,7 +74,9 @@ def _chosen_rows(table: Table, seed: int) -> NDArray[np.intp]:
     if len(sample) <= CHECKED_ROWS:
         return sample.astype(np.intp)
     gaps = np.flatnonzero(with_missing(table.take(sample.astype(np.intp))))[: CHECKED_ROWS // 2]
-    others = np.setdiff1d(np.arange(len(sample)), gaps)[: CHECKED_ROWS - len(gaps)]
+    is_other = np.ones(len(sample), bool)
+    is_other[gaps] = False
+    others = np.flatnonzero(is_other)[: CHECKED_ROWS - len(gaps)]
     return sample[np.concatenate([gaps, others])].astype(np.intp)
 
 
@@ -95,18 +97,19 @@ def raw_by_levels(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.flo
 
 def leaf_values(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each tree gives each row: of shape (rows, trees, values a leaf holds)."""
-    n_trees = len(forest.tree_root)
-    row = np.repeat(np.arange(len(matrix)), n_trees)
-    at = np.tile(forest.tree_root.astype(np.int64), len(matrix))
-    moving = np.flatnonzero(forest.node_condition[at] >= 0)
-    here, row = at[moving], row[moving]
-    while moving.size:
-        condition = forest.node_condition[here]
-        left = go_left(forest, condition, matrix[row, forest.condition_column[condition]])
-        here = np.where(left, forest.node_left[here], forest.node_right[here])
+    n_trees, values = len(forest.tree_root), matrix.ravel()
+    row = np.repeat(np.arange(len(matrix)) * matrix.shape[1], n_trees)  # where it begins
+    at = here = np.tile(forest.tree_root, len(matrix))
+    moving = np.arange(here.size)
+    while True:
+        condition = forest.node_condition.take(here)
+        on = np.flatnonzero(condition >= 0)
+        if on.size == 0:
+            break
+        moving, here, row, condition = (own.take(on) for own in (moving, here, row, condition))
+        left = go_left(forest, condition, values.take(row + forest.condition_column.take(condition)))
+        here = np.where(left, forest.node_left.take(here), forest.node_right.take(here))
         at[moving] = here
-        on = np.flatnonzero(forest.node_condition[here] >= 0)
-        moving, here, row = moving[on], here[on], row[on]
     return forest.leaf_value[forest.node_leaf[at]].reshape(len(matrix), n_trees, -1)
 
 
@@ -121,12 +124,11 @@ def _summed(forest: Forest, value: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def go_left(forest: Forest, condition: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    left = values <= forest.condition_threshold[condition]
+    left = values <= forest.condition_threshold.take(condition)
     if len(forest.set_start) > 1:
         in_set = np.flatnonzero(forest.condition_set[condition] >= 0)
         left[in_set] = _are_members(forest, forest.condition_set[condition[in_set]], values[in_set])
-    missing = np.isnan(values) | (np.abs(values) <= ZERO_THRESHOLD)
-    asked = np.flatnonzero(missing)  # few
+    asked = np.flatnonzero(~(np.abs(values) > ZERO_THRESHOLD))  # missing or about zero: few
     sure = np.isnan(values[asked]) | forest.condition_zero_missing[condition[asked]]
     asked = asked[sure]
     left[asked] = forest.condition_missing_left[condition[asked]]
