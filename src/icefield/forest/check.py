@@ -100,7 +100,7 @@ def leaf_values(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float
     n_trees, values = len(forest.tree_root), matrix.ravel()
     row = np.repeat(np.arange(len(matrix)) * matrix.shape[1], n_trees)  # where it begins
     at = here = np.tile(forest.tree_root, len(matrix))
-    moving = np.arange(here.size)
+    moving: NDArray[Any] = np.arange(here.size)
     while True:
         condition = forest.node_condition.take(here)
         on = np.flatnonzero(condition >= 0)
