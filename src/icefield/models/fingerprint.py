@@ -37,7 +37,7 @@ class Fingerprint:
     """
 
     def __init__(self, model: Model, table: Table) -> None:
-        self._model, self._table = model, table
+        self._model = model
         library = library_of(model.native)
         self._is_watched = library is not None and library.fit_shows_in is not None
         self._parts = self._found_parts()
@@ -46,12 +46,14 @@ class Fingerprint:
         )
         # What is not known may change its attributes whenever it predicts.
         self._takes_notes = not known_row_by_row(model.native)
-        self._rows: Any = None
-        self._n_rows = min(ROWS if self._is_secretive else FEW_ROWS, table.n_rows)
-        self._was_asked = False
+        n_rows = min(ROWS if self._is_secretive else FEW_ROWS, table.n_rows)
+        self._sample = table.take(np.linspace(0, table.n_rows - 1, n_rows).astype(np.intp))
+        self._rows: Any = None  # as the model takes them
+        self._was_asked = self._is_settled = False
         self._predictions: Float | None = None  # also where it refuses these rows
         if self._is_watched and self._takes_notes:
-            self._ask_first()
+            self._was_asked = True
+            self.settle()
 
     def still_holds(self) -> bool:
         """Whether the model is the one that was read, as far as its attributes show.
@@ -65,8 +67,7 @@ class Fingerprint:
         if not self._was_asked:  # settings are read with the first question
             if not _alike(_objects(parts), _objects(self._parts)):
                 raise changed_model()
-            self._parts = parts
-            self._ask_first()
+            self._parts, self._was_asked = parts, True
             return True
         is_alike = _alike(parts, self._parts)
         if is_alike and not self._is_secretive:
@@ -91,17 +92,22 @@ class Fingerprint:
             raise changed_model()
         self._predictions = now
 
-    def _ask_first(self) -> None:
-        self._was_asked = True
+    def settle(self, checked: tuple[Table, Float] | None = None) -> None:
+        """Remember what later predictions are compared with, once: rows that the model was just asked about, or a few that it is asked about now."""
+        if self._is_settled or not self._was_asked:
+            return
+        self._is_settled = True
+        if checked is not None and not self._is_secretive:
+            self._sample, self._predictions = checked[0], checked[1][:, list(self._model.selected)]
+            return
         # A row that it refuses is complained about where it is asked for.
         with suppress(Exception):
             self._predictions = self._predicted()
 
     def _predicted(self) -> Float:
         if self._rows is None:
-            places = np.linspace(0, self._table.n_rows - 1, self._n_rows).astype(np.intp)
-            self._rows = self._model.form.of(self._table.take(places).select(self._model.columns))
-        return self._model.ask(self._rows, self._n_rows)
+            self._rows = self._model.form.of(self._sample.select(self._model.columns))
+        return self._model.ask(self._rows, self._sample.n_rows)
 
     def _found_parts(self) -> list[Any]:
         return attributes_of(self._model.native) if self._is_watched else []
