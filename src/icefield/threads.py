@@ -265,16 +265,18 @@ class BackgroundTasks(Generic[Result]):
         self._waiting = deque(self._tasks)
         self._others = min(threads, len(self._tasks)) - 1
         self._workers = Workers(max(1, self._others))
-        self._unbegun = threading.Lock()  # until another thread is at work
-        self._unbegun.acquire()
+        self._begun = threading.Event()
+        if self._others <= 0:
+            self._begun.set()
 
     def __enter__(self) -> BackgroundTasks[Result]:
-        if self._others > 0:
-            while self._others > 0:
-                self._others -= 1
-                self._workers.submit(self._begin)
-            # Python lets a thread that has just started wait five milliseconds for one that does not wait itself.
-            self._unbegun.acquire(timeout=BLINK)
+        if self._others <= 0:
+            # Entered again, so that an interrupt leaves: Python lets a thread that has just started wait five milliseconds
+            # for one that does not wait itself.
+            self._begun.wait(BLINK)
+        while self._others > 0:
+            self._others -= 1
+            self._workers.submit(self._begin)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -291,8 +293,7 @@ class BackgroundTasks(Generic[Result]):
             yield task.result()
 
     def _begin(self) -> None:
-        with suppress(RuntimeError):  # several threads begin
-            self._unbegun.release()
+        self._begun.set()
         self._help()
 
     def _help(self) -> None:
