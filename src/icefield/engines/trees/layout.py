@@ -391,7 +391,7 @@ def lay_out(forest: Forest, coded: Positions, packed: Mask) -> Layout:
             code_rows.append(np.full(categories.size + 1, -1, np.int64))
             cuts.append(categories.astype(np.float64))
         else:
-            column_cuts, code = _numbered(forest.condition_threshold[own])
+            column_cuts, code = np.unique(forest.condition_threshold[own], return_inverse=True)
             routing["threshold"][own] = code
             chosen = packed[own]
             order = np.argsort(code[chosen], kind="stable")
@@ -421,14 +421,6 @@ def lay_out(forest: Forest, coded: Positions, packed: Mask) -> Layout:
         routing=routing,
         set_table=np.concatenate(tables),
     )
-
-
-def _numbered(values: Float) -> tuple[Float, Int64]:
-    """The distinct values, rising, and the number of each value's; as a rule they are in order."""
-    if (values[1:] < values[:-1]).any():
-        return np.unique(values, return_inverse=True)
-    begins = np.append(True, values[1:] != values[:-1])
-    return values[begins], np.cumsum(begins) - 1
 
 
 def _members(forest: Forest, condition: int) -> Int64:
