@@ -265,11 +265,18 @@ class BackgroundTasks(Generic[Result]):
         self._pending = deque(self._tasks)
         self._n_helpers = min(threads, len(self._tasks)) - 1
         self._workers = Workers(max(1, self._n_helpers))
+        self._begun = threading.Event()
+        if self._n_helpers <= 0:
+            self._begun.set()
 
     def __enter__(self) -> BackgroundTasks[Result]:
+        if self._n_helpers <= 0:
+            # Entered again, so that an interrupt leaves: Python lets a thread that has just started wait five milliseconds
+            # for one that does not wait itself.
+            self._begun.wait(POLL_SECONDS)
         while self._n_helpers > 0:
             self._n_helpers -= 1
-            self._workers.submit(self._help)
+            self._workers.submit(self._begin)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -284,6 +291,10 @@ class BackgroundTasks(Generic[Result]):
         self._help()
         for task in self._tasks:
             yield task.result()
+
+    def _begin(self) -> None:
+        self._begun.set()
+        self._help()
 
     def _help(self) -> None:
         while self._pending:

@@ -26,7 +26,7 @@ from icefield.core.study import Study, answers_by, noted
 from icefield.counts import counted
 from icefield.data.distribution import Distribution
 from icefield.data.features import Feature
-from icefield.data.grid import AUTO, Grid, specifications, whole_steps
+from icefield.data.grid import AUTO, NO_STEPS, Grid, Steps, goes_by_steps, specifications, whole_steps
 from icefield.data.groups import Groups
 from icefield.data.row_values import RowValues
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
@@ -120,16 +120,19 @@ def compute(study: Study, requests: Sequence[Request]) -> list[list[Effect]]:
         if isinstance(request.grid, Mapping):  # a grid of none of the features is an error
             specifications(request.grid, [f.label for j in jobs if j.request is request for f in j.features])
     threads = study.resources.threads or available_processors()
+    needs_steps = any(goes_by_steps(job.grid, [f.label for f in job.features]) for job in jobs)
     with study.rows.summarise(jobs, threads) as pending, pending:
+        if not needs_steps:
+            pending.tell(NO_STEPS)
         plan = study.plans.checked()
-        if pending.is_working:
-            pending.tell(plan.steps(study.rows.head))
+        steps = plan.steps(study.rows.head) if needs_steps else NO_STEPS
+        pending.tell(steps)
         prefetches = pending.is_working and _prefetches(plan, requests)
         level = prediction_level(study, plan=plan) if prefetches else None
         early = _first_counts(study, plan, jobs)
         statistics, is_counted = pending.result(also=[] if early is None else [early])
     # 2. Grids, and what is asked of the engine.
-    placed = _placed(study, plan, statistics, jobs)
+    placed = _placed(study, plan, statistics, jobs, steps)
     # 3. Answers over the rows, and how much data is near each grid point.
     counts = early if is_counted else None
     answers, weights = with_fallback(
@@ -191,9 +194,11 @@ def _prefetches(plan: Plan, requests: Sequence[Request]) -> bool:
     return cheap and any(request.rows is None for request in requests)
 
 
-def _placed(study: Study, plan: Plan, statistics: ColumnStatistics, jobs: Sequence[Job]) -> list[PlacedJob]:
+def _placed(
+    study: Study, plan: Plan, statistics: ColumnStatistics, jobs: Sequence[Job], steps: Mapping[Any, Steps]
+) -> list[PlacedJob]:
     """The jobs with their grids and questions."""
-    thresholds, steps = partial(plan.thresholds, table=study.rows.head), plan.steps(study.rows.head)
+    thresholds = partial(plan.thresholds, table=study.rows.head)
     grids = [statistics.grids(job.features, job.grid, thresholds, steps) for job in jobs]
     for points, _ in grids:
         _check_grid_fits(study, points)

@@ -129,12 +129,13 @@ class TreeReading:
     def __init__(self, model: Model, table: Table) -> None:
         self.model, self.table = model, table
         self.asked: EngineChoice = "auto"  # as `choose` was asked
+        self.checked: list[tuple[Table, Float]] = []  # rows that the model predicted meanwhile, and what
 
     @cached_property
     def _found(self) -> tuple[TreeModel | None, str]:
         from icefield.models.tree_reading import read_trees
 
-        return read_trees(self.model, self.table)
+        return read_trees(self.model, self.table, self.checked)
 
     @property
     def trees(self) -> TreeModel | None:
@@ -324,8 +325,10 @@ class PlanCell:
         """The plan; the model is checked only where it is made."""
         with self._lock:
             if self._plan is None:
-                self.check_model()
-                self._plan = choose(TreeReading(self.model, self.table), self.asked, self.background)
+                self._fingerprint.still_holds()
+                reading = TreeReading(self.model, self.table)
+                self._plan = choose(reading, self.asked, self.background)
+                self._fingerprint.settle(*reading.checked)
             return self._plan
 
     def checked(self) -> Plan:
@@ -339,6 +342,7 @@ class PlanCell:
         with self._lock:
             if not self._fingerprint.still_holds():
                 self._plan = None
+            self._fingerprint.settle()
 
 
 def with_fallback(plan: Plan, ask: Callable[[Plan], Found]) -> Found:

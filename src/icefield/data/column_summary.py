@@ -33,7 +33,6 @@ SORTED = 2**14  # values that are sorted sooner than tallied
 HELD = 2**22  # values that are held in one piece; more are read in pieces, as often as they are needed
 EXACT = 2**53  # below which whole numbers are floats
 BESIDE, MOST_BESIDE = 2**25, 16  # bytes and number of neighbouring columns that are copied out together
-BLOCKS = 2  # a thread, at least: none of them waits long for the last
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 TENTHS = tuple(k / 10 for k in range(11))
 
@@ -255,9 +254,10 @@ def side_by_side(columns: Sequence[Array], threads: int) -> Iterator[range]:
     """Which columns to summarise together: neighbours in a matrix that lies in memory row by row.
 
     A column of such a matrix is a value of every line of memory. Several neighbours are copied out together, while
-    their lines are near; but not so many that a thread has nothing to do.
+    their lines are near; but not so many that a thread has nothing to do. Between two blocks a thread waits for Python's lock.
     """
-    begin, share = 0, -(-len(columns) // (BLOCKS * threads))
+    rounds = -(-len(columns) // (MOST_BESIDE * threads))
+    begin, share = 0, -(-len(columns) // max(1, rounds * threads))
     while begin < len(columns):
         end = begin + 1
         most = min(MOST_BESIDE, share, BESIDE // max(1, 8 * len(columns[begin])))

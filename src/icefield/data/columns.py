@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NUMERIC_KINDS = ("float", "integer")
 TIME_KINDS = ("datetime", "date", "duration")
-FEW = 512  # values that are looked at one by one
+FEW = 4096  # values that are read before a query would be set up
 ORDERED_KINDS = (*NUMERIC_KINDS, *TIME_KINDS)
 
 
@@ -378,36 +378,37 @@ def pandas_categories(name: Any, series: Any) -> Column:
 
 def polars_categories(name: Any, native: Any) -> Column:
     """A polars column of an Enum, whose levels are those it lists, or a Categorical, whose levels are those that occur."""
-    dtype, stored, gaps = native.dtype, native.to_physical(), native.null_count()
-    closed = isinstance(dtype, library_named("polars").Enum)
+    from icefield.kernels.arrow_buffers import whole_numbers  # which loads what is native
+
+    closed = isinstance(native.dtype, library_named("polars").Enum)
+    # Polars' own methods for numbers and gaps are queries, each of which wakes its threads.
+    codes: Array
+    stored, missing = whole_numbers(native if closed else native.to_physical())
     if closed:
-        levels, numbers = dtype.categories.to_list(), None
+        levels = native.dtype.categories.to_list()
+        codes = stored.astype(_narrowest_code(levels)) | -missing.astype(np.int8)  # -1 has all its bits set
     else:
         # It shares its numbering with the whole process: its own order is the alphabet's.
-        first = stored.arg_unique()
-        known = zip(native.gather(first).to_list(), stored.gather(first).to_list())
-        pairs = sorted(pair for pair in known if pair[0] is not None)
-        levels, numbers = [level for level, _ in pairs], [number for _, number in pairs]
-    width = next(
-        kind for kind in (np.int8, np.int16, np.int32, np.int64) if len(levels) <= np.iinfo(kind).max
-    )
-    if gaps and len(native) <= FEW:  # an expression, which fills gaps, takes longer to set up
-        own = stored.to_list()
-        places = np.array([0 if place is None else place for place in own], np.int64)
-        missing = np.array([place is None for place in own], bool)
-    else:
-        places = (stored.fill_null(0) if gaps else stored).to_numpy()
-        missing = native.is_null().to_numpy() if gaps else np.zeros(len(native), bool)
-    codes: Array
-    if numbers is None:
-        codes = places.astype(width)
-    else:
-        place_of = np.zeros(max(numbers, default=0) + 1, width)
-        place_of[numbers] = np.arange(len(numbers))
-        codes = place_of[places]
-    if gaps:
-        np.putmask(codes, missing, -1)
+        stored = stored.astype(np.uint32, copy=False) + np.uint32(1)  # 0 is for what is missing
+        stored *= ~missing
+        row_of = np.full(int(stored.max(initial=0)) + 1, -1)
+        parts = [slice(start, start + FEW) for start in range(0, len(stored), FEW)]  # whose copies stay near
+        for part in parts:
+            row_of[stored[part]] = np.arange(part.start, min(part.stop, len(stored)))
+        numbers = np.flatnonzero(row_of[1:] >= 0) + 1
+        known = sorted(zip(native.gather(row_of[numbers]).to_list(), numbers.tolist()))
+        levels = [level for level, _ in known]
+        place_of = np.full(len(row_of), -1, _narrowest_code(levels))
+        place_of[[number for _, number in known]] = np.arange(len(known))
+        codes = np.empty_like(stored, place_of.dtype)
+        for part in parts:
+            codes[part] = place_of[stored[part]]
     return Column(name, "categorical", None, missing, codes, object_array(levels), closed=closed)
+
+
+def _narrowest_code(levels: Sequence[Any]) -> Any:
+    """The narrowest type of numbers for the codes of so many levels."""
+    return next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if len(levels) <= np.iinfo(kind).max)
 
 
 def _filled(series: nw.Series[Any], missing: Mask, filler: Any) -> Array:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from icefield.data.columns import (
+    FEW,
     NUMERIC_KINDS,
     Column,
     column_of_array,
@@ -173,7 +174,8 @@ class FrameTable(Table):
         if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "fiub":
             return column_of_array(name, native.to_numpy())  # numbers of pandas are arrays already
         if self.library != "pandas" and _plain_numbers(native, self.library):
-            if self.library == "polars" and native.null_count():  # much faster than nulls that become NaN
+            # Nulls that become NaN on the way take longer than a query that fills them, which takes long to set up.
+            if self.library == "polars" and len(native) > FEW and native.null_count():
                 native = native.fill_null(np.nan)
             return column_of_array(name, native.to_numpy())
         if self.library == "pandas":

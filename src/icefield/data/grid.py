@@ -130,6 +130,12 @@ def is_of_thresholds(asked: Any) -> bool:
     return isinstance(asked, Grid) and asked.kind == "thresholds"
 
 
+def goes_by_steps(grid: Any, features: Sequence[Any]) -> bool:
+    """Whether what was passed as the grid of features that move together has points beside the model's thresholds."""
+    plan = planned(specifications(grid, features)[0], len(features))
+    return isinstance(plan, Grid) and plan.kind == "auto"
+
+
 def specifications(grid: Any, features: Sequence[Any]) -> list[Any]:
     """One specification per feature from what the user passed as ``grid=``."""
     count = len(features)

@@ -204,10 +204,8 @@ def polars_series(name: Any, values: Array, dtype: Any, mark: Any = UNSET) -> An
         return polars.Series(name, missing_as_none(values))
     if values.dtype.kind not in "fiub" or dtype == polars.Object:
         return polars.Series(name, missing_as_none(values), dtype=dtype)
-    numbers = polars.Series(name, values)
-    if values.dtype.kind == "f" and (mark is None or not dtype.is_float()):
-        numbers = numbers.fill_nan(None)
-    return numbers.cast(dtype)
+    gaps = values.dtype.kind == "f" and (mark is None or not dtype.is_float())
+    return polars.Series(name, values, nan_to_null=gaps).cast(dtype)
 
 
 def arrow_array(values: Array, kind: Any, column: Any, mark: Any = None) -> Any:

@@ -74,8 +74,10 @@ def _chosen_rows(table: Table, seed: int) -> NDArray[np.intp]:
     if len(sample) <= CHECKED_ROWS:
         return sample.astype(np.intp)
     gaps = np.flatnonzero(rows_with_missing(table.take(sample.astype(np.intp))))[: CHECKED_ROWS // 2]
-    rest = np.setdiff1d(np.arange(len(sample)), gaps)[: CHECKED_ROWS - len(gaps)]
-    return sample[np.concatenate([gaps, rest])].astype(np.intp)
+    rest = np.ones(len(sample), bool)
+    rest[gaps] = False
+    chosen = np.concatenate([gaps, np.flatnonzero(rest)[: CHECKED_ROWS - len(gaps)]])
+    return sample[chosen].astype(np.intp)
 
 
 def rows_with_missing(table: Table) -> NDArray[np.bool_]:
@@ -95,18 +97,19 @@ def raw_by_levels(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.flo
 
 def leaf_values(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each tree gives each row: of shape (rows, trees, values a leaf holds)."""
-    n_trees = len(forest.tree_root)
-    row = np.repeat(np.arange(len(matrix)), n_trees)
-    nodes = np.tile(forest.tree_root.astype(np.int64), len(matrix))
-    moving = np.flatnonzero(forest.node_condition[nodes] >= 0)
-    current, row = nodes[moving], row[moving]
-    while moving.size:
-        condition = forest.node_condition[current]
-        left = go_left(forest, condition, matrix[row, forest.condition_column[condition]])
-        current = np.where(left, forest.node_left[current], forest.node_right[current])
+    n_trees, values = len(forest.tree_root), matrix.ravel()
+    row = np.repeat(np.arange(len(matrix)) * matrix.shape[1], n_trees)  # where it begins
+    nodes = current = np.tile(forest.tree_root, len(matrix))
+    moving: NDArray[Any] = np.arange(current.size)
+    while True:
+        condition = forest.node_condition.take(current)
+        going = np.flatnonzero(condition >= 0)
+        if going.size == 0:
+            break
+        moving, current, row, condition = (array.take(going) for array in (moving, current, row, condition))
+        left = go_left(forest, condition, values.take(row + forest.condition_column.take(condition)))
+        current = np.where(left, forest.node_left.take(current), forest.node_right.take(current))
         nodes[moving] = current
-        going = np.flatnonzero(forest.node_condition[current] >= 0)
-        moving, current, row = moving[going], current[going], row[going]
     return forest.leaf_value[forest.node_leaf[nodes]].reshape(len(matrix), n_trees, -1)
 
 
@@ -121,12 +124,11 @@ def _sum_leaves(forest: Forest, value: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def go_left(forest: Forest, condition: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    left = values <= forest.condition_threshold[condition]
+    left = values <= forest.condition_threshold.take(condition)
     if len(forest.set_start) > 1:
         in_set = np.flatnonzero(forest.condition_set[condition] >= 0)
         left[in_set] = _are_members(forest, forest.condition_set[condition[in_set]], values[in_set])
-    missing = np.isnan(values) | (np.abs(values) <= ZERO_THRESHOLD)
-    candidates = np.flatnonzero(missing)  # few
+    candidates = np.flatnonzero(~(np.abs(values) > ZERO_THRESHOLD))  # missing or about zero: few
     sure = np.isnan(values[candidates]) | forest.condition_zero_missing[condition[candidates]]
     candidates = candidates[sure]
     left[candidates] = forest.condition_missing_left[condition[candidates]]

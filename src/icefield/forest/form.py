@@ -19,6 +19,7 @@ folded into the leaf values by their reader.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,14 @@ class Forest:
     leaf_value: NDArray[np.float64]
     base: NDArray[np.float64] = field(repr=False)
 
+    @cached_property
+    def is_well_formed(self) -> bool:
+        """True, or an error: looked at once, since nobody changes a forest."""
+        _check_conditions(self)
+        _check_nodes(self)
+        _check_leaves(self)
+        return True
+
 
 def validate(forest: Forest) -> Forest:
     """Check that a Forest can be walked safely, and return it.
@@ -89,9 +98,7 @@ def validate(forest: Forest) -> Forest:
     CannotRead
         Naming the first thing that is wrong.
     """
-    _check_conditions(forest)
-    _check_nodes(forest)
-    _check_leaves(forest)
+    assert forest.is_well_formed
     return forest
 
 

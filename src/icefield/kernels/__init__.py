@@ -10,6 +10,8 @@ for this machine, in about a millisecond.
 `loading`       the library for this machine
 `calling`       checked calls by name
 `generation`    writes `_abi`; for the build alone
+`openmp`        how many threads another library's OpenMP wakes
+`arrow_buffers` numbers of a frame's column from where they lie
 
 The sources in `native/`: `looking` (where a column's values lie), `packing` (rows -> codes -> one bit per row and condition), `planning` (trees -> a linear
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's

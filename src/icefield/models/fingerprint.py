@@ -37,7 +37,7 @@ class Fingerprint:
     """
 
     def __init__(self, model: Model, table: Table) -> None:
-        self._model, self._table = model, table
+        self._model = model
         library = library_of(model.native)
         self._is_watched = library is not None and library.fit_shows_in is not None
         self._parts = self._current_parts()
@@ -46,12 +46,14 @@ class Fingerprint:
         )
         # What is not known may change its attributes whenever it predicts.
         self._may_change_itself = not known_row_by_row(model.native)
-        self._rows: Any = None
-        self._n_rows = min(ROWS if self._fit_is_hidden else FEW_ROWS, table.n_rows)
-        self._has_predicted = False
+        n_rows = min(ROWS if self._fit_is_hidden else FEW_ROWS, table.n_rows)
+        self._sample = table.take(np.linspace(0, table.n_rows - 1, n_rows).astype(np.intp))
+        self._rows: Any = None  # as the model takes them
+        self._has_predicted = self._is_settled = False
         self._predictions: Float | None = None  # also where it refuses these rows
         if self._is_watched and self._may_change_itself:
-            self._predict_first()
+            self._has_predicted = True
+            self.settle()
 
     def still_holds(self) -> bool:
         """Whether the model is the one that was read, as far as its attributes show.
@@ -65,8 +67,7 @@ class Fingerprint:
         if not self._has_predicted:  # settings are read with the first question
             if not _same_parts(_objects(parts), _objects(self._parts)):
                 raise changed_model()
-            self._parts = parts
-            self._predict_first()
+            self._parts, self._has_predicted = parts, True
             return True
         is_alike = _same_parts(parts, self._parts)
         if is_alike and not self._fit_is_hidden:
@@ -91,17 +92,22 @@ class Fingerprint:
             raise changed_model()
         self._predictions = current
 
-    def _predict_first(self) -> None:
-        self._has_predicted = True
+    def settle(self, checked: tuple[Table, Float] | None = None) -> None:
+        """Remember what later predictions are compared with, once: rows that the model was just asked about, or a few that it is asked about now."""
+        if self._is_settled or not self._has_predicted:
+            return
+        self._is_settled = True
+        if checked is not None and not self._fit_is_hidden:
+            self._sample, self._predictions = checked[0], checked[1][:, list(self._model.selected)]
+            return
         # A row that it refuses is complained about where it is asked for.
         with suppress(Exception):
             self._predictions = self._predict()
 
     def _predict(self) -> Float:
         if self._rows is None:
-            positions = np.linspace(0, self._table.n_rows - 1, self._n_rows).astype(np.intp)
-            self._rows = self._model.form.of(self._table.take(positions).select(self._model.columns))
-        return self._model.ask(self._rows, self._n_rows)
+            self._rows = self._model.form.of(self._sample.select(self._model.columns))
+        return self._model.ask(self._rows, self._sample.n_rows)
 
     def _current_parts(self) -> list[Any]:
         return attributes_of(self._model.native) if self._is_watched else []

@@ -10,17 +10,30 @@ from icefield.errors import ReadingWarning
 from icefield.forest import CannotRead, TreeModel, self_check
 from icefield.libraries.reading import read
 from icefield.models.model import Model
+from icefield.typing import Float
 
 
-def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
-    """The model as trees, checked against its own predictions; or None and the reason."""
+def read_trees(
+    model: Model, table: Table, checked: list[tuple[Table, Float]] | None = None
+) -> tuple[TreeModel | None, str]:
+    """The model as trees, checked against its own predictions; or None and the reason.
+
+    The rows it was asked about are added to `checked`, with what it predicted.
+    """
     rows = table.select(model.columns)
     every_output = replace(model, selected=tuple(range(len(model.all_outputs))))
+
+    def predict(some: Table) -> Float:
+        found = every_output.predict(some)
+        if checked is not None:
+            checked.append((some, found))
+        return found
+
     try:
         trees = read(model.native, rows)
         if model.scale == "raw" and trees.raw_link is not None:
             trees = replace(trees, link=trees.raw_link)
-        difference = self_check(trees, rows, every_output.predict, scale=tree_scale(model, trees))
+        difference = self_check(trees, rows, predict, scale=tree_scale(model, trees))
     except CannotRead as reason:  # of the model, or of values among the checked rows
         return None, str(reason)
     if difference is None:

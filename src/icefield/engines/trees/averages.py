@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.engines.trees.axes import EncodedAxis, GridRegions, Updates, find_updates, group_columns
 from icefield.engines.trees.packed_rows import WORD, PackedRows, Workspace, aligned
-from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
+from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Program, TreeSums, batches
 from icefield.progress import Progress
 from icefield.threads import PerThread, ThreadCrew, unless_stopped
 from icefield.typing import Bytes, Float, Int64
@@ -44,7 +44,7 @@ class Counted:
         """The programs of all batches of trees, for groups of forest columns."""
         n_groups, group_of_column = len(groups), group_columns(groups, self.sums.forest.n_columns)
         for trees in batches(self.sums, n_groups, mode, **self._room):
-            yield Program.of(Batch.of(self.sums, trees), group_of_column, n_groups, mode, asked=asked)
+            yield Program.of(self.sums.batch(trees), group_of_column, n_groups, mode, asked=asked)
 
     def standing_programs(self) -> Iterator[Program]:
         """Those with which rows are counted at leaves when nothing is left open."""

@@ -59,7 +59,7 @@ class TreeSums:
         for trees in every:
             program = self._standing.get(scatter) if len(every) == 1 else None
             if program is None:
-                program = Program.of(Batch.of(self, trees), none, 1, JOINT, scatter=scatter)
+                program = Program.of(self.batch(trees), none, 1, JOINT, scatter=scatter)
                 if len(every) == 1 and program.batch.node_left.size <= KEPT_NODES:
                     self._standing[scatter] = program
             yield program
@@ -67,6 +67,16 @@ class TreeSums:
     @cached_property
     def _standing(self) -> dict[bool, Program]:
         return {}
+
+    def batch(self, trees: Positions) -> Batch:
+        """A batch of some of the trees; that of all trees of a small forest is kept."""
+        if trees.size < self.trees.size or self.forest.node_left.size > KEPT_NODES:
+            return Batch.of(self, trees)
+        return self._whole
+
+    @cached_property
+    def _whole(self) -> Batch:
+        return Batch.of(self, self.trees)
 
     def with_values(self, value: Float) -> TreeSums:
         """The same trees with other leaf values, given by node, for these outputs only."""
