@@ -75,7 +75,10 @@ CASES = (
     ),
     Case("wide, summary", 472_000, 397, 2, "response", {"summary": "15"}, dtype="float32"),
     Case("wide, report", 472_000, 397, 2, "response", {"report": "60 s"}, dtype="float32"),
-    Case("mixed, raw", 100_000, 100, 2, "raw", {"effects": "1", "again": "0.3"}, ("frame", "polars")),
+    Case(
+        "mixed, raw", 100_000, 100, 2, "raw", {"effects": "1", "again": "0.3", "importance": "2", "report": "10"},
+        ("frame", "polars"),
+    ),
     Case(
         "probabilities", 100_000, 100, 2, "response",
         {"effects": "1", "effects with spread": "2", "importance": "matrix 4, frame 2", "summary": "",
