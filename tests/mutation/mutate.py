@@ -217,6 +217,7 @@ MUTATIONS = [
         ("np.where(codes < 0, len(column.levels), codes)", "np.maximum(codes, 0)"),
         ("if part.name not in each.columns else None", ""),
         ("weights = None if self.unweighted else self.weights[rows]", "weights = None"),
+        ("if compared.unweighted:\n            n_levels", "if True:\n            n_levels"),
     ),
     *_of(
         "data/features.py", "tests/data/test_features.py",

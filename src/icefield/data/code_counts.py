@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.threads import ThreadCrew, available_processors
@@ -22,6 +23,21 @@ def row_bits(kept: Mask) -> Bits:
     flags = np.zeros(-(-len(kept) // WORD) * WORD, bool)
     flags[: len(kept)] = kept
     return np.packbits(flags, bitorder="little").view(np.uint64)
+
+
+def segment_counts(
+    order: NDArray[np.intp], ends: NDArray[np.intp], codes: NDArray[np.int32], n_codes: int
+) -> Int64:
+    """Rows of each code, ``(segments, n_codes)``, in each segment of an order of rows; `ends` are the segments' ends.
+
+    Examples
+    --------
+    >>> segment_counts(np.array([2, 0, 1]), np.array([2, 3]), np.array([1, 0, 1], np.int32), 2).tolist()
+    [[0, 2], [1, 0]]
+    """
+    counts = np.zeros((len(ends), n_codes), np.int64)
+    kernels.count_segments(order=order, ends=ends, codes=codes, counts=counts)
+    return counts
 
 
 def code_counts(codes: Bytes, kept: Mask | None) -> Int64:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "bb26583877e6b86690371de7e6f8f5e696263b8b0216a31493ea2696afb46c7c"  # of the header
+STAMP = "db00d2c9ccb8d1e9dabad340e0bfa40ed1e2a9ced9b0be3c3dd08fd7d36dcbbb"  # of the header
 
 DONE = 0
 STOPPED = 1
@@ -477,6 +477,17 @@ _run_count_codes = Kernel("count_codes", _count_codes)
 
 def count_codes(*, codes: UInt8, here: UInt64, counts: Int64) -> bool:
     return _run_count_codes(locals())
+
+
+_count_segments = Structure("CountSegmentsArguments", (
+    Array("order", _I64, (('ordered_rows', 0),)), Array("ends", _I64, (('segments', 0),)),
+    Array("codes", _I32, (('rows', 0),)), Array("counts", _I64, (('segments', 0), ('codes', 0)), is_written=True),
+))
+_run_count_segments = Kernel("count_segments", _count_segments)
+
+
+def count_segments(*, order: Int64, ends: Int64, codes: Int32, counts: Int64) -> bool:
+    return _run_count_segments(locals())
 
 
 _resolve = Structure("ResolveArguments", (
@@ -1016,8 +1027,8 @@ __all__ = [
     "SUBTREE", "StepTotals", "StepTrees", "SweepTrees", "TOO_LARGE", "UNUSED", "ValueTables", "Walk", "add_changes",
     "add_corners", "add_differences", "add_family", "add_joint", "add_leaves", "add_local_moves", "add_others",
     "add_predictions", "add_steps", "add_sweeps", "audit_steps", "code_values", "count", "count_codes",
-    "count_in_cells", "count_moves", "count_rows", "count_runs", "count_up_to", "count_updates", "cross_pairs",
-    "cross_singles", "encode", "extent", "fill_buckets", "find_regions", "find_runs", "find_updates", "gather",
-    "look_together", "measure_plan", "move_codes", "pack", "pack_values", "predict_rows", "read_numbers",
+    "count_in_cells", "count_moves", "count_rows", "count_runs", "count_segments", "count_up_to", "count_updates",
+    "cross_pairs", "cross_singles", "encode", "extent", "fill_buckets", "find_regions", "find_runs", "find_updates",
+    "gather", "look_together", "measure_plan", "move_codes", "pack", "pack_values", "predict_rows", "read_numbers",
     "region_shares", "resolve", "sum_up", "survey", "tally", "turn", "unfold", "write_plan"
 ]

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.code_counts import segment_counts
 from icefield.data.distribution import looked_up_quantiles, ranks_of, weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.typing import Float
@@ -74,19 +75,23 @@ class ComparedLevels:
 
     def frequencies(self, column: _ColumnInOrder | _ColumnOfLevels) -> Float | None:
         """Of every level, the share of its rows that have each code of a column; None where that says nothing."""
-        codes = column.codes(self)
-        if codes is None:
+        table = column.counts(self)
+        if table is None:
             return None
-        rows, code, n_codes = codes
+        if column.rest is not None:  # whose rows have the last code
+            weights = None if self.unweighted else self.weights[column.rest]
+            table[:, -1] += np.bincount(self.places[column.rest], weights, minlength=len(self.levels) + 1)[
+                :-1
+            ]
+        return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+    def cell_counts(self, rows: Any, code: NDArray[Any], n_codes: int) -> Float:
+        """The weight of each level's rows that have each code, ``(levels, n_codes)``."""
         n_levels = len(self.levels)
         cell = self.places[rows] * np.int64(n_codes) + code
         weights = None if self.unweighted else self.weights[rows]
         table = np.bincount(cell, weights, minlength=(n_levels + 1) * n_codes)[: n_levels * n_codes]
-        table = table.reshape(n_levels, n_codes).astype(np.float64)
-        if column.rest is not None:  # whose rows have the last code
-            weights = None if self.unweighted else self.weights[column.rest]
-            table[:, -1] += np.bincount(self.places[column.rest], weights, minlength=n_levels + 1)[:-1]
-        return np.asarray(table / table.sum(axis=1, keepdims=True))
+        return table.reshape(n_levels, n_codes).astype(np.float64)
 
     def distances(self, column: _ColumnInOrder | _ColumnOfLevels) -> Float | None:
         """Of all levels to the landmarks, by one other column."""
@@ -167,8 +172,8 @@ class _ColumnInOrder:
         # Rows of one value stand together: where each such run ends.
         self._ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[: len(ranked)])
 
-    def codes(self, compared: ComparedLevels) -> tuple[NDArray[np.intp], NDArray[Any], int] | None:
-        """Rows, between which of the quantiles of all known rows' values each lies, and how many such codes there are."""
+    def counts(self, compared: ComparedLevels) -> Float | None:
+        """The weight of each level's rows between the quantiles of all known rows' values, ``(levels, gaps)``."""
         known = compared.known[self._rows]
         taken = np.flatnonzero(known)
         if not len(taken):
@@ -178,9 +183,14 @@ class _ColumnInOrder:
             cuts = taken[ranks_of(probabilities, len(taken))]
         else:
             cuts = weighted_quantiles(taken, probabilities, compared.weights[self._rows[taken]])
-        ends = np.unique(self._ends[np.searchsorted(self._ends, cuts)]) + 1
-        sizes = np.diff(ends, prepend=0, append=len(known))
-        return self._rows, np.repeat(np.arange(len(sizes)), sizes), len(sizes)
+        ends = np.append(np.unique(self._ends[np.searchsorted(self._ends, cuts)]) + 1, len(known))
+        if compared.unweighted:
+            n_levels = len(compared.levels)
+            return segment_counts(self._rows, ends, compared.places, n_levels + 1)[:, :n_levels].T.astype(
+                np.float64
+            )
+        sizes = np.diff(ends, prepend=0)
+        return compared.cell_counts(self._rows, np.repeat(np.arange(len(sizes)), sizes), len(sizes))
 
 
 class _ColumnOfLevels:
@@ -193,16 +203,16 @@ class _ColumnOfLevels:
         self._codes = np.where(codes < 0, len(column.levels), codes)
         self._n_codes = len(column.levels) + 1
 
-    def codes(self, compared: ComparedLevels) -> tuple[slice, NDArray[Any], int]:
-        """All rows, the code of each, and how many codes there are; the rarest share one."""
+    def counts(self, compared: ComparedLevels) -> Float:
+        """The weight of each level's rows that have each of the other's levels, ``(levels, codes)``; the rarest share a code."""
         most = CODES if len(compared.landmarks) == len(compared.levels) else FEW_CODES
         if self._n_codes <= most:
-            return slice(None), self._codes, self._n_codes
+            return compared.cell_counts(slice(None), self._codes, self._n_codes)
         weights = np.where(compared.known, compared.weights, 0.0)
         frequent = np.argsort(-np.bincount(self._codes, weights, minlength=self._n_codes), kind="stable")
         place = np.full(self._n_codes, most - 1, dtype=np.int64)
         place[frequent[: most - 1]] = np.arange(most - 1)
-        return slice(None), place[self._codes], most
+        return compared.cell_counts(slice(None), place[self._codes], most)
 
 
 def _first_coordinate(distance: Float, landmarks: NDArray[np.intp]) -> Float:

@@ -369,6 +369,14 @@ struct CountCodesArguments {
     Table<i64> counts;      // [columns, 256]
 };
 
+// Rows of each code in each segment of an order of some of them.
+struct CountSegmentsArguments {
+    List<const i64> order;  // [ordered_rows]
+    List<const i64> ends;   // [segments]
+    List<const i32> codes;  // [rows]
+    Table<i64> counts;      // [segments, codes]
+};
+
 struct ResolveArguments {
     List<const i32> slot_origin;   // [slots]
     List<const i32> slot_counter;  // [slots]

@@ -203,6 +203,15 @@ i64 run(const CountCodesArguments& a) {
     return DONE;
 }
 
+i64 run(const CountSegmentsArguments& a) {
+    i64 row = 0;
+    for (i64 s = 0; s < a.ends.size; ++s) {
+        i64* counts = a.counts.row(s);
+        for (; row < a.ends[s]; ++row) ++counts[a.codes[a.order[row]]];
+    }
+    return DONE;
+}
+
 // Add a block's counts to `counters`.
 //
 // Buffer 0 holds the rows there are, and the last is scratch. `planes` has one row of bits per binary digit of
