@@ -20,8 +20,9 @@ from icefield.effect.storage import writable
 from icefield.effect.whole_files import atomic_write
 from icefield.errors import InputError
 from icefield.report.contents import build
-from icefield.report.page import page_html
+from icefield.report.page import page_html, page_template
 from icefield.report.view_model import ReportPage
+from icefield.threads import start_daemon
 
 __all__ = ["Report", "ReportPage", "build", "page_html", "write_report"]
 
@@ -95,10 +96,14 @@ def write_report(
     if static and live:
         problem = "needs a script, which static=True leaves out"
         raise InputError.about("live", problem, live, "leave one of them out")
-    page = build(
-        studies, features, individual=individual, title=title, rows=rows, data_name=data_name, intervals=intervals,
-        audit=audit, release=release, live=live,
-    )  # fmt: skip
+    _, compiling = start_daemon(page_template, name="icefield page")  # while kernels count
+    try:
+        page = build(
+            studies, features, individual=individual, title=title, rows=rows, data_name=data_name, intervals=intervals,
+            audit=audit, release=release, live=live,
+        )  # fmt: skip
+    finally:
+        compiling.join()
     text = page_html(page, static=static)
     return Report(text, tuple(_findings(page))) if path is None else Report(text).save(path)
 

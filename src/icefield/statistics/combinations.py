@@ -126,12 +126,6 @@ def dense_codes(codes: NDArray[Any]) -> tuple[Codes, int]:
     return place[codes + 1], int(present.sum())
 
 
-def _table(first: Codes, second: NDArray[np.int16]) -> tuple[NDArray[np.intp], Float]:
-    shape = (int(first.max()) + 1, int(second.max()) + 1)
-    table = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
-    return table, np.outer(table.sum(axis=1), table.sum(axis=0)) / len(first)
-
-
 # --- combinations that never occur -------------------------------------------------------------------
 
 
@@ -156,7 +150,7 @@ class Combinations:
         self._study = study
         self.among: Sequence[Any] = study.model.columns  # columns that may exclude values of others
         self._known: dict[Any, tuple[NDArray[np.int16], bool]] = {}
-        self._joints: dict[Any, NDArray[np.int16]] = {}
+        self._joints: dict[Sequence[Any], tuple[NDArray[np.int16], NDArray[np.intp]]] = {}
 
     @cached_property
     def _are_levels(self) -> dict[Any, bool]:
@@ -176,14 +170,15 @@ class Combinations:
             self._known[name] = codes.astype(np.int16), levels
         return self._known[name]
 
-    def _joint(self, names: Sequence[Any]) -> NDArray[np.int16]:
-        """Codes of one column, or of two together, which most features meet again."""
-        if len(names) == 1:
-            return self._coded(names[0])[0]
+    def _joint(self, names: Sequence[Any]) -> tuple[NDArray[np.int16], NDArray[np.intp]]:
+        """Codes of one column, or of two together, and the rows of each, which most features meet again."""
         if names not in self._joints:
-            first, second = (self._coded(name)[0] for name in names)
-            joint, _ = dense_codes(first.astype(np.intp) * (int(second.max()) + 1) + second)
-            self._joints[names] = joint.astype(np.int16)
+            joint, *second = (self._coded(name)[0] for name in names)
+            for codes in second:
+                joint = dense_codes(joint.astype(np.intp) * (int(codes.max()) + 1) + codes)[0].astype(
+                    np.int16
+                )
+            self._joints[names] = joint, np.bincount(joint)
         return self._joints[names]
 
     def _remember_all(self) -> None:
@@ -216,10 +211,12 @@ class Combinations:
         sets += list(combinations(few, 2))
         excluded = np.zeros((len(values), self.looked_at), dtype=bool)
         most: tuple[float, Sequence[Any]] = (0.0, ())
+        own_counts = np.bincount(feature_codes)
         for names in sets:
-            joint = self._joint(names)
-            table, expected = _table(feature_codes, joint)
-            never = (table == 0) & (expected >= EXPECTED)
+            joint, counts = self._joint(names)
+            expected = np.multiply.outer(own_counts, counts) / len(joint)
+            cells = np.bincount(feature_codes * len(counts) + joint, minlength=expected.size)
+            never = (cells.reshape(expected.shape) == 0) & (expected >= EXPECTED)
             if never.any():
                 mask = never[at][:, joint[: self.looked_at]] & (at >= 0)[:, None]
                 excluded |= mask
