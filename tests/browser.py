@@ -65,7 +65,9 @@ class Browser:
     # --- the page ------------------------------------------------------------------------------
 
     def visit(self, address: str) -> None:
-        """Open an address and wait until the page and all it loads at once are there."""
+        """Open an address and wait until the page and all it loads at once are there; files of an earlier page go."""
+        for path in self.downloads.iterdir():
+            path.unlink()
         self.problems.clear()
         self.requests.clear()
         self._page.goto(address)
