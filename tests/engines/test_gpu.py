@@ -19,7 +19,7 @@ from icefield import Explainer
 from icefield.core.question import Axis, Question, Resources
 from icefield.core.rows import Block
 from icefield.data.frame import table_of
-from icefield.engines.gpu import codes, device, device_rows, engine
+from icefield.engines.gpu import codes, device, device_rows, engine, finding
 from icefield.engines.gpu.codes import CodedColumns
 from icefield.engines.gpu.engine import GpuEngine
 from icefield.engines.gpu.leaves import ROW, TABLE, THREADS, AnyLeaves, Kind, place
@@ -150,7 +150,7 @@ def _fails_of_any(work: AnyLeaves, number: int, at_most, n: int):
 @pytest.fixture
 def emulated(monkeypatch):
     made = EmulatedDevice()
-    monkeypatch.setattr(device, "found", lambda: (made, ""))
+    monkeypatch.setattr(finding, "found", lambda: (made, ""))
     return made
 
 
@@ -316,23 +316,23 @@ def test_a_linked_scale_is_the_cpus(emulated, fitted):
 
 
 def test_without_cupy_the_cpu_answers_and_says_so(monkeypatch, fitted):
-    monkeypatch.setattr(device, "find_spec", lambda _: None)
-    device.found.cache_clear()
+    monkeypatch.setattr(finding, "find_spec", lambda _: None)
+    finding.found.cache_clear()
     model, X = fitted
     effect = Explainer(model, X, engine="gpu").partial_dependence(0, spread=False)
-    device.found.cache_clear()
+    finding.found.cache_clear()
     assert effect.engine == "trees"
     assert "CuPy is not installed" in effect.why
-    assert not device.is_likely()
+    assert not finding.is_likely()
 
 
 def test_auto_takes_the_device_for_large_work_only(emulated, fitted, monkeypatch):
     model, X = fitted
-    monkeypatch.setattr(device, "is_likely", lambda: True)
+    monkeypatch.setattr(finding, "is_likely", lambda: True)
     assert Explainer(model, X).plan.engine.name == "trees"
     monkeypatch.setattr(engine, "LARGE", 1)
     assert Explainer(model, X).plan.engine.name == "gpu"
-    monkeypatch.setattr(device, "found", lambda: (None, "no driver"))
+    monkeypatch.setattr(finding, "found", lambda: (None, "no driver"))
     assert Explainer(model, X).plan.engine.name == "trees"
 
 
@@ -349,7 +349,7 @@ def test_the_kernels_compile(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.skipif(not device.is_likely(), reason="needs a GPU and CuPy")
+@pytest.mark.skipif(not finding.is_likely(), reason="needs a GPU and CuPy")
 @pytest.mark.parametrize("seed", range(10))
 def test_the_device_counts_as_the_cpu(seed):
     forest, X, questions = case(seed, 100_000)

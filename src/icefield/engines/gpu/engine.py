@@ -13,7 +13,7 @@ from dataclasses import replace
 from icefield.core.engine import Context, Offer, TreeReading
 from icefield.core.question import Answer, Moving, Question, QuestionAccumulator, Resources
 from icefield.core.rows import Block
-from icefield.engines.gpu import device as gpu
+from icefield.engines.gpu import finding
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.count_accumulator import CountAccumulator
 from icefield.engines.trees.engine import BLOCK, TreesEngine, Walking
@@ -32,7 +32,7 @@ def offer(reading: TreeReading) -> Offer:
     from icefield.models.tree_reading import tree_scale
 
     named = reading.asked == "gpu"
-    if not named and not gpu.is_likely():
+    if not named and not finding.is_likely():
         return Offer(None, "there is no GPU with CuPy")
     trees, model = reading.trees, reading.model
     if trees is None:
@@ -41,7 +41,7 @@ def offer(reading: TreeReading) -> Offer:
         leaves = int((trees.forest.node_left < 0).sum())
         if reading.table.n_rows * leaves < LARGE:
             return Offer(None, "the work is small for a GPU")
-    device, reason = gpu.found()
+    device, reason = finding.found()
     if device is None and not named:
         return Offer(None, reason)
     engine = GpuEngine(trees, tree_scale(model, trees), model.selected)
@@ -76,7 +76,7 @@ class GpuEngine(TreesEngine):
         from icefield.engines.trees.averages import averages_of
         from icefield.engines.trees.packed_rows import PackedRows
 
-        device, reason = gpu.found()
+        device, reason = finding.found()
         if device is not None:
             try:
                 crew, rows = walking.crew, PackedRows(self.model, walking.sample, BLOCK)
@@ -103,6 +103,6 @@ class _StreamedCounts(CountAccumulator):
 def _said(answer: Answer, reason: str) -> Answer:
     """The answer, with who counted."""
     if not reason:
-        device = gpu.found()[0]
+        device = finding.found()[0]
         return replace(answer, notes=(f"counted on the GPU ({device.name if device else ''})", *answer.notes))
     return replace(answer, engine="trees", notes=(f"on the CPU, because {reason}", *answer.notes))
