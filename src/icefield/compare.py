@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield import validate
@@ -30,6 +29,8 @@ from icefield.typing import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from icefield.report import Report
 
 

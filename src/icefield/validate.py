@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper, wraps
-from inspect import currentframe, signature
+from inspect import CO_VARARGS, CO_VARKEYWORDS, currentframe, unwrap
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -246,11 +246,11 @@ def explain_keywords(kind: Kind) -> Kind:
 
 
 def _with_hints(method: FunctionType, name: str) -> FunctionType:
-    parameters, refuse = signature(method).parameters.values(), _refuse_keyword
-    known = tuple(p.name for p in parameters)
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    by_place = {p.name for p in parameters if p.kind in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)}
-    by_name = {*known, *getattr(method, "old_words", ())} - by_place
+    code, refuse = unwrap(method).__code__, _refuse_keyword
+    named = code.co_argcount + code.co_kwonlyargcount
+    takes_any = bool(code.co_flags & CO_VARKEYWORDS)
+    known = code.co_varnames[: named + bool(code.co_flags & CO_VARARGS) + takes_any]
+    by_name = {*code.co_varnames[code.co_posonlyargcount : named], *getattr(method, "old_words", ())}
 
     def checked(*arguments: Any, **keywords: Any) -> Any:
         if not (takes_any or keywords.keys() <= by_name):

@@ -165,3 +165,20 @@ def test_curves_are_sums_along_the_last_two_axes(seed):
         values=values,
     )
     np.testing.assert_allclose(values[:, order], expected.transpose(0, 2, 1), **CLOSE)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (5, 9)])
+def test_surfaces_are_summed_and_looked_up_as_numpy_does(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(3)
+    outputs, size = 3, shape[0] * shape[1]
+    level, first, second = (rng.normal(size=(outputs, *rest)) for rest in ((), shape[:1], shape[1:]))
+    differences = rng.normal(size=(outputs, 4 + size))[:, 2 : 2 + size]  # of a longer row
+    surface = np.full((outputs, *shape), np.nan)
+    kernels.sum_surface(level=level, first=first, second=second, differences=differences, surface=surface)
+    both = differences.reshape(outputs, *shape).cumsum(axis=1).cumsum(axis=2)
+    assert np.array_equal(surface, level[:, None, None] + first[:, :, None] + second[:, None, :] + both)
+
+    first_of, second_of = (rng.integers(0, n, 50, dtype=np.int32) for n in shape)
+    values = np.full((outputs, 50), np.nan)
+    kernels.look_up_surface(surface=surface, first_of=first_of, second_of=second_of, values=values)
+    assert np.array_equal(values, surface[:, first_of, second_of])

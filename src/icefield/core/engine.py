@@ -156,7 +156,7 @@ class Offer:
     trees: TreeModel | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EngineKind:
     """A line of the registry.
 

@@ -59,7 +59,7 @@ class Resources:
         return ThreadCrew(self.threads or available_processors())
 
 
-@dataclass
+@dataclass(eq=False)
 class Moments:
     """Weighted count, mean and sum of squared deviations, per output and grid point.
 
@@ -173,7 +173,7 @@ def _root(variance: Float, rows: float) -> Float:
     return np.sqrt(variance / (rows - 1.0)) if rows > 1.0 else np.full_like(variance, np.nan)
 
 
-@dataclass
+@dataclass(eq=False)
 class Answer:
     """What an engine found for one question.
 

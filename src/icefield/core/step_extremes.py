@@ -9,7 +9,7 @@ import numpy as np
 from icefield.typing import Float, Int32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepExtremes:
     """Of the rows from `start` to `stop`, by axis, output and row.
 

@@ -194,7 +194,7 @@ class ColumnSummary:
 # --- several columns together ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KnownColumn:
     """What was found of one column: its marginal, its grid, how many rows are nearest to each point, and how many are missing.
 

@@ -8,7 +8,6 @@ values; what is written back into a column's own dtype is made in `icefield.data
 from __future__ import annotations
 
 import datetime as dt
-import decimal
 import importlib
 import importlib.util
 from collections.abc import Iterable, Sequence
@@ -221,9 +220,8 @@ def is_missing_value(value: Any) -> bool:
         return bool(np.isnan(value))
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return bool(np.isnat(value))
-    if isinstance(value, decimal.Decimal):
-        return value.is_nan()
-    return type(value).__name__ in ("NAType", "NaTType")
+    kind = type(value).__name__
+    return bool(value.is_nan()) if kind == "Decimal" else kind in ("NAType", "NaTType")
 
 
 def missing_as_none(values: Array) -> list[Any]:
@@ -268,6 +266,8 @@ def column_of_array(name: Any, values: Array) -> Column:
 
 def _column_of_objects(name: Any, values: Array) -> Column:
     """An object column is read by what it holds, as one kind or as ``other``."""
+    from decimal import Decimal
+
     items = values.tolist()
     missing = np.fromiter((is_missing_value(v) for v in items), bool, len(items))
     present = [v for v, gone in zip(items, missing) if not gone]
@@ -287,7 +287,7 @@ def _column_of_objects(name: Any, values: Array) -> Column:
         dtype = _narrowest_whole(present)
         if dtype is not None:
             return Column(name, "integer", filled(dtype, 0), missing)
-    if all_are(int, float, np.integer, np.floating, decimal.Decimal):
+    if all_are(int, float, np.integer, np.floating, Decimal):
         return Column(name, "float", filled(np.float64, np.nan), missing)
     zoned = any(getattr(v, "tzinfo", None) is not None for v in present)
     if all_are(dt.datetime) and not zoned:

@@ -11,7 +11,6 @@ they are not put into one frame with others, whose values would change with thei
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -229,6 +228,8 @@ def arrow_array(values: Array, kind: Any, column: Any, mark: Any = None) -> Any:
         kind = getattr(arrow, wide)() if wide else kind
     if values.dtype.kind == "f":
         if types.is_decimal(kind):
+            from decimal import Decimal
+
             if np.array_equal(np.round(values, kind.scale), values, equal_nan=True):
                 written = [None if np.isnan(v) else Decimal(f"{v:.{kind.scale}f}") for v in values]
                 return arrow.array(written, type=kind)

@@ -178,7 +178,7 @@ class CategoryNumbers:
         return np.where(np.isnan(values), np.nan, np.where(valid, np.abs(whole), -1.0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Encoder:
     """One rule per matrix column: the matrix's column i is ``rules[i]`` of the column ``names[i]``."""
 

@@ -31,7 +31,7 @@ class LinkForm:
     complement: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Link:
     """From raw sums to the response: ``apply`` maps (..., n_raw) to (..., n_response).
 
@@ -52,7 +52,7 @@ class Link:
         return self.apply(raw)[..., list(outputs)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TreeModel:
     """A model read as trees.
 

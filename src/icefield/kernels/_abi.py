@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "db00d2c9ccb8d1e9dabad340e0bfa40ed1e2a9ced9b0be3c3dd08fd7d36dcbbb"  # of the header
+STAMP = "e13fe3f211fd74367bb46978d7c660d348d03ce2e8d746fa16711df06727bae7"  # of the header
 
 DONE = 0
 STOPPED = 1
@@ -884,6 +884,31 @@ def add_family(*,
     return _run_add_family(locals())
 
 
+_sum_surface = Structure("SumSurfaceArguments", (
+    Array("level", _F64, (('outputs', 0),)), Array("first", _F64, (('outputs', 0), ('rows', 0))),
+    Array("second", _F64, (('outputs', 0), ('columns', 0))),
+    Array("differences", _F64, (('outputs', 0), ('grid', 0)), has_strides=True),
+    Array("surface", _F64, (('outputs', 0), ('rows', 0), ('columns', 0)), is_written=True),
+))
+_run_sum_surface = Kernel("sum_surface", _sum_surface)
+
+
+def sum_surface(*, level: Float64, first: Float64, second: Float64, differences: Float64, surface: Float64) -> bool:
+    return _run_sum_surface(locals())
+
+
+_look_up_surface = Structure("LookUpSurfaceArguments", (
+    Array("surface", _F64, (('outputs', 0), ('first_cells', 0), ('second_cells', 0))),
+    Array("first_of", _I32, (('rows', 0),)), Array("second_of", _I32, (('rows', 0),)),
+    Array("values", _F64, (('outputs', 0), ('rows', 0)), is_written=True),
+))
+_run_look_up_surface = Kernel("look_up_surface", _look_up_surface)
+
+
+def look_up_surface(*, surface: Float64, first_of: Int32, second_of: Int32, values: Float64) -> bool:
+    return _run_look_up_surface(locals())
+
+
 _read_numbers = Structure("ReadNumbersArguments", (
     Array("text", _U8, (('characters', 0),)), Array("found", _F64, (('numbers', 0),), is_written=True),
     Array("left", _U8, (('numbers', 0),), is_written=True),
@@ -1029,6 +1054,7 @@ __all__ = [
     "add_predictions", "add_steps", "add_sweeps", "audit_steps", "code_values", "count", "count_codes",
     "count_in_cells", "count_moves", "count_rows", "count_runs", "count_segments", "count_up_to", "count_updates",
     "cross_pairs", "cross_singles", "encode", "extent", "fill_buckets", "find_regions", "find_runs", "find_updates",
-    "gather", "look_together", "measure_plan", "move_codes", "pack", "pack_values", "predict_rows", "read_numbers",
-    "region_shares", "resolve", "sum_up", "survey", "tally", "turn", "unfold", "write_plan"
+    "gather", "look_together", "look_up_surface", "measure_plan", "move_codes", "pack", "pack_values", "predict_rows",
+    "read_numbers", "region_shares", "resolve", "sum_surface", "sum_up", "survey", "tally", "turn", "unfold",
+    "write_plan"
 ]

@@ -18,7 +18,7 @@ from icefield.kernels.loading import library
 Size = tuple[str, int]  # a name and what is added to it; a plain number has no name
 
 
-@dataclass(slots=True)  # there are hundreds, made at import
+@dataclass(slots=True, eq=False)  # there are hundreds, made at import
 class Number:
     """A member that is a whole number or a floating one."""
 
@@ -30,7 +30,7 @@ class Number:
         return "q" if self.is_whole else "d"
 
 
-@dataclass(slots=True)  # there are hundreds, made at import
+@dataclass(slots=True, eq=False)  # there are hundreds, made at import
 class Array:
     """A member that views an array: its data, its shape, and its strides where it may have any."""
 
@@ -45,7 +45,7 @@ class Array:
         return "q" * (1 + len(self.shape) * (1 + self.has_strides))
 
 
-@dataclass(slots=True)  # there are hundreds, made at import
+@dataclass(slots=True, eq=False)  # there are hundreds, made at import
 class Part:
     """A member that is a structure itself, or points to one that the kernel fills."""
 
@@ -61,7 +61,7 @@ class Part:
 Member = Number | Array | Part
 
 
-@dataclass
+@dataclass(eq=False)
 class Structure:
     """A structure of the header `native/abi.hpp`."""
 

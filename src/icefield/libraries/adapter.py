@@ -40,7 +40,7 @@ Naming = Callable[[tuple[int, ...], Any], Outputs]
 """From the widths of an answer's blocks (several when the answer is a list), and the answer, to its outputs."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Adapter:
     """How one model is asked on one scale.
 

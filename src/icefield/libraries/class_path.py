@@ -35,7 +35,7 @@ def is_own_class(model: Any, package: str, names: Collection[str]) -> bool:
     return not any(callable(value) and callable(getattr(kind, name, None)) for name, value in state.items())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OwnClasses:
     """The role ``row_by_row`` of a library all of whose own classes, as they are, predict each row by itself."""
 

@@ -102,7 +102,7 @@ class Constraints(Protocol):
         """The constraints of a fitted model."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Library:
     """A library whose models icefield knows.
 

@@ -18,7 +18,7 @@ from icefield.libraries.row_form import RowForm, usual_forms
 NAMES_WARNING = r"X (does not have valid|has) feature names"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trial:
     """A form of rows that was tried: what the model answered, and whether it warned about column names."""
 

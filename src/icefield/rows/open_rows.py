@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield import validate
@@ -16,6 +15,8 @@ from icefield.models.model import Model, read_model
 from icefield.rows.memory import MemoryRows
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from icefield.core.engine import Choices
     from icefield.core.rows import Rows
     from icefield.rows.source import Origin
@@ -104,6 +105,8 @@ def _open_stream(
     checkpoint: str | Path | None,
 ) -> OpenedRows:
     """A stream, or a distributed frame; `y`, `weights` and `by` are names of columns. The model is read on the first rows."""
+    from pathlib import Path
+
     from icefield.rows.category_source import with_categories_of
     from icefield.rows.source import NamedColumns, first_rows
 

@@ -21,18 +21,14 @@ import numpy as np
 from icefield.core.engine import Engine, Offer, TreeReading
 from icefield.core.question import Answer, Axes, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
-from icefield.counts import counted
-from icefield.data.at_ranks import values_at_ranks
-from icefield.data.distribution import ranks_of, weighted_quantiles
 from icefield.data.frame import Table
 from icefield.data.replacement import written_as
 from icefield.engines.brute.moved_rows import predict_at
 from icefield.engines.brute.pool import CallRows, Pool
-from icefield.errors import BudgetError
+from icefield.engines.kept_curves import check_fits, lane_quantiles
 from icefield.models.model import Model
 from icefield.models.pace import FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, Pace
 from icefield.progress import Progress
-from icefield.threads import ThreadCrew
 from icefield.typing import Array, Float, Positions
 
 CALLS_PER_WORKER = 8
@@ -274,50 +270,3 @@ def _turns(points: Mapping[Any, Array], table: Table, size: int) -> Positions:
         if first.has(name):
             found[1:] |= np.diff(written_as(values, first.column(name))) != 0
     return np.append(np.flatnonzero(found), size)
-
-
-def lane_quantiles(
-    lanes: Float, probabilities: tuple[float, ...], weights: Float | None, crew: ThreadCrew | None = None
-) -> Float:
-    """Quantiles along the last axis of ``(outputs, points, rows)``, shape ``(quantiles, outputs, points)``; by a crew's threads.
-
-    A lane with a NaN has no quantiles: any number would pretend to know where that row stands.
-    """
-    out = np.full((len(probabilities), *lanes.shape[:-1]), np.nan)
-    if lanes.shape[-1] == 0 or (weights is not None and not (weights > 0).any()):
-        return out
-    asked = np.array(probabilities)
-    counted = slice(None) if weights is None else weights > 0
-    ranks = ranks_of(asked, lanes.shape[-1])
-
-    def find(at: Any) -> None:
-        lane = lanes[at]
-        if np.isnan(lane[counted]).any():
-            return
-        found = values_at_ranks(lane, ranks) if weights is None else weighted_quantiles(lane, asked, weights)
-        out[(slice(None), *at)] = found
-
-    each = np.ndindex(*lanes.shape[:-1])
-    for _ in map(find, each) if crew is None else crew.map(find, each):
-        pass
-    return out
-
-
-def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> None:
-    """Refuse what would not fit the budget, with the size it would take."""
-    points = int(np.prod(question.shape))
-    kept = question.rows
-    if kept is not None:
-        what = f"{counted(len(kept))} individual curves x {counted(points)} grid points"
-        instead = "keep a sample of the curves with rows={} (averages still use every row)"
-        _check_size(len(kept), 8 * outputs * points, memory, what, instead)
-    if question.quantiles:
-        what = f"Exact quantiles need every row's prediction at a grid point at once: {counted(n_rows)} rows"
-        _check_size(n_rows, 8 * outputs, memory, what, "use a sample with rows={}")
-
-
-def _check_size(rows: int, per_row: int, memory: int, what: str, instead: str) -> None:
-    if (size := per_row * rows) > memory:
-        sizes = f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB."
-        hint = instead.format(max(1, int(memory // per_row)))
-        raise BudgetError.saying(f"{what} would take {sizes}", f"{hint}, or raise Explainer(memory=...)")

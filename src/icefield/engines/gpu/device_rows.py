@@ -125,7 +125,7 @@ def by_segment(codes: Positions, n_segments: int) -> tuple[Int32, list[range]]:
     return places, [range(int(first[s]), int(first[s + 1])) for s in range(n_segments)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DeviceCounted(Counted):
     """Averages over rows that the device counts; all else is done as on the CPU."""
 

@@ -35,7 +35,7 @@ ROWS_AT_ONCE = 65_536  # of the table, encoded
 TABLES_OF_REGIONS = 4  # bytes for each region and point: flags as bits, as bytes, in order, and kept
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepDifferences:
     """Differences across steps between neighbouring points of one or two axes.
 

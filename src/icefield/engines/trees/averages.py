@@ -28,7 +28,7 @@ SHORT = 2**33  # rows times nodes that are counted in a tenth of a second or so
 PAIRS_SHARE_A_WALK = 4  # fewer two-way questions are cheaper one by one
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counted:
     """What an average is taken over: the trees, the rows, the threads, the memory."""
 
@@ -240,7 +240,7 @@ def moved_averages(counted: Counted) -> list[list[Float]]:
     return [list(averages) for averages in found]
 
 
-@dataclass
+@dataclass(eq=False)
 class Family:
     """Questions of one or of two axes each, over groups that do not overlap."""
 
@@ -288,6 +288,7 @@ class _FamilySums:
         self.family = family
         self.regions: GridRegions
         self.base = counted.sums.base
+        self._summed: dict[tuple[int, int], Float] = {}
         n, outputs, n_groups = counted.n_averages, self.base.size, len(family.groups)
         self.group = [family.group_of(a) for a in range(len(family.axes))]
         sizes = np.array([a.size for a in family.axes], np.int64)
@@ -358,9 +359,11 @@ class _FamilySums:
             yield axis_of_group, pair_of_groups, np.array(chosen, np.int32).reshape(-1, 2), start
 
     def _single(self, axis: int, n: int) -> Float:
-        """What moving one axis changes of the average prediction, on the sorted grid."""
-        start, stop = self.single_at[axis], self.single_at[axis + 1]
-        return np.cumsum(self.singles[n][:, start:stop], axis=1) - self.constant[n][:, axis, None]
+        """What moving one axis changes of the average prediction, on the sorted grid; of pairs it is asked for often."""
+        if (axis, n) not in self._summed:
+            own = self.singles[n][:, self.single_at[axis] : self.single_at[axis + 1]]
+            self._summed[axis, n] = np.cumsum(own, axis=1) - self.constant[n][:, axis, None]
+        return self._summed[axis, n]
 
     def average(self, question: int, n: int) -> Float:
         axes = self.family.questions[question]
@@ -371,9 +374,12 @@ class _FamilySums:
             pair = self._in_group_order(axes)
             sizes = tuple(self.family.axes[a].size for a in pair)
             start = self.surfaces_at[pair]
-            beyond = summed(self.surfaces[n][:, start : start + sizes[0] * sizes[1]], sizes)
             first, second = (self._single(a, n) for a in pair)
-            values = level[:, None, None] + first[:, :, None] + second[:, None, :] + beyond
+            values = np.empty((len(level), *sizes))
+            kernels.sum_surface(
+                level=level, first=first, second=second, surface=values,
+                differences=self.surfaces[n][:, start : start + sizes[0] * sizes[1]],
+            )  # fmt: skip
             if pair != axes:
                 values = values.transpose(0, 2, 1)
         return unsorted(values, [self.family.axes[a] for a in axes])

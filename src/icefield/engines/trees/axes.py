@@ -33,7 +33,7 @@ FEW_POINTS = 128  # of axes that are encoded side by side although they have not
 Updates = tuple[Int64, Int32, Float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EncodedAxis:
     """Forest columns that move together and their values, one row of `matrix` a grid point and one column each.
 
@@ -263,7 +263,7 @@ def flat_order(axes: Sequence[EncodedAxis]) -> Int32:
     return place.astype(np.int32)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GridRegions:
     """The regions of all children of splits on moving groups, for a list of axes."""
 

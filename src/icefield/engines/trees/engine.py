@@ -14,7 +14,7 @@ import numpy as np
 from icefield.core.engine import Offer, TreeReading
 from icefield.core.question import Answer, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
-from icefield.engines.brute.engine import check_fits, lane_quantiles
+from icefield.engines.kept_curves import check_fits, lane_quantiles
 from icefield.engines.trees.axes import EncodedAxis, last_values_left, steps_of
 from icefield.engines.trees.boxes import boxes, put
 from icefield.engines.trees.encoded import EncodeOnce
@@ -51,7 +51,7 @@ def offer(reading: TreeReading) -> Offer:
     return Offer(engine, f"exact, from the {trees.source} trees", trees)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Walking:
     """The rows of a walk over the trees, and what it may use."""
 

@@ -18,7 +18,7 @@ from icefield.engines.trees.program import Program
 from icefield.typing import Bytes, Float, Int32, Int64, Positions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GridSteps:
     """The steps of all axes, one axis after another, and the regions of a program's leaves in terms of them.
 
@@ -96,7 +96,7 @@ class GridSteps:
         return Unfolding(points, is_step, order, self.start)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Unfolding:
     """How rows' changes at the steps of all axes become their curves on every axis, as these were asked for.
 

@@ -34,7 +34,7 @@ WINDOW_GROUPS = 2  # pairs for each group, at least, whose averages are found to
 Columns = frozenset[int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WantedAverages:
     """Sets of forest columns, taken apart into groups that move.
 

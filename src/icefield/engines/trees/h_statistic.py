@@ -42,7 +42,7 @@ BLOCK_BYTES = 2**19  # of a block's averages over all groups
 MOST_ROWS = 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cells:
     """The distinct places a group's values have among the thresholds, and each row's."""
 
@@ -153,10 +153,15 @@ class AveragesAtRows:
                 for one in part:
                     family.add([c.axis for c in one])
                 for one, (table,) in zip(part, family_averages(self.counted, family)):
-                    place = one[0].of_row.astype(np.int64)
-                    if order == 2:
-                        place = place * one[1].axis.size + one[1].of_row
-                    yield table.reshape(len(table), -1)[:, place]
+                    if order == 1:
+                        yield table[:, one[0].of_row]
+                        continue
+                    values = np.empty((len(table), self.rows.sample.n_rows))
+                    kernels.look_up_surface(
+                        surface=np.ascontiguousarray(table), first_of=one[0].of_row,
+                        second_of=one[1].of_row, values=values,
+                    )  # fmt: skip
+                    yield values
 
     def _in_budget(self, cells: list[list[Cells]]) -> Iterator[list[list[Cells]]]:
         """Runs of sets whose tables fit half the budget together."""

@@ -37,7 +37,7 @@ def bytes_of(program: Program, threads: int) -> int:
     return 32 * (int(program.path_start[-1]) + 2 * program.batch.node_left.size) * (threads + 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LeafMasks:
     """The trees of a program, and what moves with which of its groups.
 

@@ -69,7 +69,7 @@ def pays(sums: TreeSums, axes: Sequence[EncodedAxis]) -> bool:
     return together < apart
 
 
-@dataclass
+@dataclass(eq=False)
 class Sums:
     """What rows add up to: their own predictions, and differences at the steps of all axes."""
 

@@ -40,7 +40,7 @@ def bit_mask(position: Int32, words: int) -> Bits:
     return np.packbits(flags, bitorder="little").view(np.uint64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WholeWeights:
     """Weights as whole numbers times a unit that each segment has of its own; None: 1 each.
 

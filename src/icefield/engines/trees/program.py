@@ -30,7 +30,7 @@ MOST_SPARE = 2**25  # bytes of one program
 LEFT_OUT = -2  # the output of trees that add to none of those wanted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TreeSums:
     """The trees of a forest that add to some of its raw outputs, and only those outputs."""
 

@@ -674,6 +674,21 @@ struct AddFamilyArguments {
     Table<f64> surfaces;              // [outputs, all_surface_points]
 };
 
+struct SumSurfaceArguments {
+    List<const f64> level;           // [outputs]
+    Table<const f64> first;          // [outputs, rows]
+    Table<const f64> second;         // [outputs, columns]
+    Strided<const f64> differences;  // [outputs, grid]
+    Cube<f64> surface;               // [outputs, rows, columns]
+};
+
+struct LookUpSurfaceArguments {
+    Cube<const f64> surface;    // [outputs, first_cells, second_cells]
+    List<const i32> first_of;   // [rows]
+    List<const i32> second_of;  // [rows]
+    Table<f64> values;          // [outputs, rows]
+};
+
 // --- reading: numbers written as text ---------------------------------------------------------------------
 
 struct ReadNumbersArguments {

@@ -127,4 +127,33 @@ i64 run(const AddFamilyArguments& a) {
     return DONE;
 }
 
+// By output, a level, what moving either of two groups changes of it, and differences along both axes, summed: along the first, then the second.
+i64 run(const SumSurfaceArguments& a) {
+    const i64 columns = a.surface.columns;
+    Zeros<f64> along_first(columns);
+    if (!along_first.ok()) return NO_MEMORY;
+    for (i64 o = 0; o < a.surface.layers; ++o) {
+        for (i64 j = 0; j < columns; ++j) along_first[j] = 0.0;
+        for (i64 i = 0; i < a.surface.rows; ++i) {
+            const f64 level = a.level[o] + a.first(o, i);
+            f64* out = a.surface.row(o, i);
+            f64 both = 0.0;
+            for (i64 j = 0; j < columns; ++j) {
+                along_first[j] += a.differences(o, i * columns + j);
+                both += along_first[j];
+                out[j] = level + a.second(o, j) + both;
+            }
+        }
+    }
+    return DONE;
+}
+
+// By output, a surface's value in the cell that each row lies in.
+i64 run(const LookUpSurfaceArguments& a) {
+    for (i64 o = 0; o < a.surface.layers; ++o) {
+        for (i64 r = 0; r < a.first_of.size; ++r) a.values(o, r) = a.surface(o, a.first_of[r], a.second_of[r]);
+    }
+    return DONE;
+}
+
 }  // namespace icefield
