@@ -168,8 +168,8 @@ def test_curves_are_sums_along_the_last_two_axes(seed):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (5, 9)])
-def test_surfaces_are_summed_and_looked_up_as_numpy_does(shape: tuple[int, int]) -> None:
-    rng = np.random.default_rng(3)
+def test_surfaces_are_summed_and_looked_up_as_numpy_does(seed, shape):
+    rng = np.random.default_rng(seed)
     outputs, size = 3, shape[0] * shape[1]
     level, first, second = (rng.normal(size=(outputs, *rest)) for rest in ((), shape[:1], shape[1:]))
     differences = rng.normal(size=(outputs, 4 + size))[:, 2 : 2 + size]  # of a longer row
