@@ -49,9 +49,10 @@ void count_weights(const CountArguments& a, Instruction now, u64* aside) {
     }
 }
 
-// A program over the rows marked in the first buffer; false where the stop flag ended it.
+// A program over the rows marked in the first buffer; false where the stop flag ended it. Within a larger function it
+// would have fewer registers.
 template <i64 known_words>
-bool run_plain(const Walk& walk, const Table<i64>& counters) {
+__attribute__((noinline)) bool run_plain(const Walk& walk, const Table<i64>& counters) {
     const i64 words = known_words > 0 ? known_words : walk.buffers.columns;
     for (i64 i = 0; i < walk.program.rows; ++i) {
         if (is_stopped(walk, i)) return false;

@@ -91,8 +91,8 @@ public:
         }
     }
 
-    // Write them from a word on.
-    void write(const Table<u64>& bits, i64 first_word) {
+    // Write them from a word on; where they were found, so that they need not go through memory.
+    inline __attribute__((always_inline)) void write(const Table<u64>& bits, i64 first_word) {
         if (a_.is_set[v_] != 0) {
             if (values_ != nullptr) find_codes();
             write_sets(bits, first_word);
@@ -110,7 +110,7 @@ private:
     const f64* cuts() const { return a_.cuts.data + a_.cut_start[v_]; }
 
     // As `encode_column`, in bytes.
-    void find_codes() {
+    inline __attribute__((always_inline)) void find_codes() {
         const f64 last = static_cast<f64>(a_.bucket_start.columns - 2);
         const f64 low = a_.low[v_], scale = a_.scale[v_];
         const f64* cut = cuts();
