@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icefield.data.at_ranks import FEW, _between_brackets, values_at_ranks
+from icefield.data.at_ranks import FEW, _between_brackets, lanes_at_ranks, values_at_ranks
 from icefield.data.distribution import ranks_of
 
 SIZE = 3 * FEW
@@ -48,3 +48,15 @@ def test_few_values_and_strided_ones():
     lanes = np.column_stack([NORMAL, -NORMAL])
     ranks = np.array([10, SIZE - 10])
     np.testing.assert_array_equal(values_at_ranks(lanes[:, 1], ranks), np.sort(-NORMAL)[ranks])
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 5_000])
+def test_ranks_of_short_lanes_are_those_of_sorted_lanes(size):
+    shapes = [*(values[:size] for values in SHAPES.values()), np.where(NORMAL > 2.5, 1e308, -1e308)[:size]]
+    lanes = np.stack([*shapes, *(-lane for lane in shapes)])
+    ranks = ranks_of(np.array([0.0, 0.05, 0.5, 0.5, 0.95, 1.0]), size)
+    np.testing.assert_array_equal(lanes_at_ranks(lanes, ranks), np.sort(lanes, axis=1)[:, ranks])
+    lanes[1, -1] = np.nan
+    found = lanes_at_ranks(lanes[:2], ranks)
+    assert np.isfinite(found[0]).all()
+    assert np.isnan(found[1]).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icefield.data.code_counts import segment_counts
+from icefield.data.code_counts import never_together, segment_counts
 
 
 @pytest.mark.parametrize("n_rows", [1, 70, 1000])
@@ -18,3 +18,19 @@ def test_codes_are_counted_in_each_segment_of_an_order(n_rows):
     for place, row in enumerate(order):
         expected[np.searchsorted(ends, place, "right"), codes[row]] += 1
     assert segment_counts(order, ends, codes, 5).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_never_occurs_together_is_what_a_table_of_each_pair_lacks(seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 4, 300).astype(np.int32)
+    sizes = [1, 3, 9]
+    others = np.stack([np.where(codes == 2, 0, rng.integers(0, n, 300)) for n in sizes]).astype(np.int16)
+    start = np.cumsum([0, *sizes])
+    found = never_together(codes, others, start, 8.0)
+    for other, begin, size in zip(others, start, sizes):
+        table = np.zeros((4, size), int)
+        np.add.at(table, (codes, other), 1)
+        by_chance = np.outer(np.bincount(codes, minlength=4), np.bincount(other, minlength=size)) / 300
+        assert np.array_equal(found[:, begin : begin + size], (table == 0) & (by_chance >= 8.0))
+    assert found.any()

@@ -32,6 +32,21 @@ def values_at_ranks(values: Float, ranks: Int64) -> Float:
     return np.partition(values, np.unique(ranks))[ranks]
 
 
+def lanes_at_ranks(lanes: Float, ranks: Int64) -> Float:
+    """The values of some ranks in each of many short lanes ``(lanes, rows)``: ``(lanes, ranks)``, NaN where a lane has one.
+
+    Examples
+    --------
+    >>> lanes_at_ranks(np.array([[3.0, 1.0, 2.0], [5.0, np.nan, 4.0]]), np.array([0, 2])).tolist()
+    [[1.0, 3.0], [nan, nan]]
+    """
+    from icefield import kernels
+
+    found = np.empty((len(lanes), len(ranks)))
+    kernels.values_at_ranks(lanes=np.ascontiguousarray(lanes, np.float64), ranks=ranks, values=found)
+    return found
+
+
 def _between_brackets(values: Float, ranks: Int64) -> Float | None:
     """The values of these ranks; None where brackets or cells do not tell the values apart."""
     from icefield import kernels  # small questions leave them alone

@@ -40,6 +40,22 @@ def segment_counts(
     return counts
 
 
+def never_together(codes: NDArray[np.int32], others: NDArray[np.int16], start: Int64, least: float) -> Mask:
+    """Which codes never occur with which groups of other columns, ``(codes, groups)``, although chance would have `least` rows do.
+
+    `others` are groups by column, ``(columns, rows)``; `start` says where each column's groups begin among those of all.
+
+    Examples
+    --------
+    >>> codes, other = np.array([0, 0, 1, 1], np.int32), np.array([[0, 0, 1, 0]], np.int16)
+    >>> never_together(codes, other, np.array([0, 2]), 0.5).tolist()
+    [[False, True], [False, False]]
+    """
+    never = np.zeros((int(codes.max(initial=-1)) + 1, int(start[-1])), np.uint8)
+    kernels.find_never_together(codes=codes, others=others, group_start=start, least=least, never=never)
+    return never.view(bool)
+
+
 def code_counts(codes: Bytes, kept: Mask | None) -> Int64:
     """Rows of each code by column, ``(columns, 256)``, from codes ``(columns, rows)``; `kept` says which rows (None: all).
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "e13fe3f211fd74367bb46978d7c660d348d03ce2e8d746fa16711df06727bae7"  # of the header
+STAMP = "fbd30c8192bda18f1778937424cac0bb50accc1b106b20ae1544f5f4f23d3d19"  # of the header
 
 DONE = 0
 STOPPED = 1
@@ -34,6 +34,7 @@ IDENTITY = 3
 MOST_NUMBERED = 256
 
 Int8 = NDArray[np.int8]
+Int16 = NDArray[np.int16]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 UInt8 = NDArray[np.uint8]
@@ -41,6 +42,7 @@ UInt64 = NDArray[np.uint64]
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 _I8 = np.dtype(np.int8)
+_I16 = np.dtype(np.int16)
 _I32 = np.dtype(np.int32)
 _I64 = np.dtype(np.int64)
 _U8 = np.dtype(np.uint8)
@@ -91,6 +93,17 @@ def gather(*,
     values: Float64, low: float, high: float, scale: float, wanted: UInt8, found: Float64, filled: Int64
 ) -> bool:
     return _run_gather(locals())
+
+
+_values_at_ranks = Structure("ValuesAtRanksArguments", (
+    Array("lanes", _F64, (('lanes', 0), ('rows', 0))), Array("ranks", _I64, (('ranks', 0),)),
+    Array("values", _F64, (('lanes', 0), ('ranks', 0)), is_written=True),
+))
+_run_values_at_ranks = Kernel("values_at_ranks", _values_at_ranks)
+
+
+def values_at_ranks(*, lanes: Float64, ranks: Int64, values: Float64) -> bool:
+    return _run_values_at_ranks(locals())
 
 
 _look_together = Structure("LookTogetherArguments", (
@@ -488,6 +501,18 @@ _run_count_segments = Kernel("count_segments", _count_segments)
 
 def count_segments(*, order: Int64, ends: Int64, codes: Int32, counts: Int64) -> bool:
     return _run_count_segments(locals())
+
+
+_find_never_together = Structure("FindNeverTogetherArguments", (
+    Number("least", is_whole=False), Array("codes", _I32, (('rows', 0),)),
+    Array("others", _I16, (('sets', 0), ('rows', 0))), Array("group_start", _I64, (('sets', 1),)),
+    Array("never", _U8, (('codes', 0), ('groups', 0)), is_written=True),
+))
+_run_find_never_together = Kernel("find_never_together", _find_never_together)
+
+
+def find_never_together(*, least: float, codes: Int32, others: Int16, group_start: Int64, never: UInt8) -> bool:
+    return _run_find_never_together(locals())
 
 
 _resolve = Structure("ResolveArguments", (
@@ -1053,8 +1078,8 @@ __all__ = [
     "add_corners", "add_differences", "add_family", "add_joint", "add_leaves", "add_local_moves", "add_others",
     "add_predictions", "add_steps", "add_sweeps", "audit_steps", "code_values", "count", "count_codes",
     "count_in_cells", "count_moves", "count_rows", "count_runs", "count_segments", "count_up_to", "count_updates",
-    "cross_pairs", "cross_singles", "encode", "extent", "fill_buckets", "find_regions", "find_runs", "find_updates",
-    "gather", "look_together", "look_up_surface", "measure_plan", "move_codes", "pack", "pack_values", "predict_rows",
-    "read_numbers", "region_shares", "resolve", "sum_surface", "sum_up", "survey", "tally", "turn", "unfold",
-    "write_plan"
+    "cross_pairs", "cross_singles", "encode", "extent", "fill_buckets", "find_never_together", "find_regions",
+    "find_runs", "find_updates", "gather", "look_together", "look_up_surface", "measure_plan", "move_codes", "pack",
+    "pack_values", "predict_rows", "read_numbers", "region_shares", "resolve", "sum_surface", "sum_up", "survey",
+    "tally", "turn", "unfold", "values_at_ranks", "write_plan"
 ]

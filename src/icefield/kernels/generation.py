@@ -17,7 +17,8 @@ NATIVE = Path(__file__).parent / "native"
 WORD_BYTES = 8  # of every member of a structure, or a multiple
 FIELD_BYTES = 4  # of a member of a record
 TYPES = {
-    "i8": "int8", "i32": "int32", "i64": "int64", "u8": "uint8", "u64": "uint64", "f32": "float32", "f64": "float64",
+    "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u64": "uint64", "f32": "float32",
+    "f64": "float64",
 }  # fmt: skip
 AXES = {"List": 1, "Table": 2, "Cube": 3, "Strided": 2}
 # What templates are compiled for, by the name of their parameter: values, and values or their codes.

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from icefield.data.at_ranks import lanes_at_ranks
+
 DIGITS = 5  # of predictions: finer than a screen shows
 PRINTED = 12  # of a number that the page prints with fewer: it is rounded once, where it is written
 PLACE_DIGITS = 12  # of positions: a date is a large number of days
@@ -40,12 +42,10 @@ def weighted_bands(
 ) -> NDArray[np.float64]:
     """Quantiles over the rows of ``(outputs, rows, points)`` curves: ``(outputs, quantiles, points)``."""
     if weights is None or (len(weights) and (weights == weights[0]).all() and weights[0] > 0):
-        # Sorting rows that lie side by side is many times as fast as numpy's quantiles along a middle axis.
-        ranked = np.ascontiguousarray(np.swapaxes(curves, 1, 2))
-        ranked.sort(axis=-1)
-        ranks = np.maximum(np.ceil(np.array(probabilities) * ranked.shape[2] - 1), 0).astype(np.intp)
-        bands = np.swapaxes(ranked[..., ranks], 1, 2)
-        return np.where(np.isnan(ranked[:, None, :, -1]), np.nan, bands)
+        outputs, rows, points = curves.shape
+        ranks = np.maximum(np.ceil(np.array(probabilities) * rows - 1), 0).astype(np.int64)
+        lanes = np.swapaxes(curves, 1, 2).reshape(outputs * points, rows)
+        return np.swapaxes(lanes_at_ranks(lanes, ranks).reshape(outputs, points, len(ranks)), 1, 2)
     # numpy's weights are sums to one along the axis; zero weights are rows that are not there.
     used = weights > 0
     row_weights = np.broadcast_to(weights[used][None, :, None], curves[:, used].shape)

@@ -7,7 +7,7 @@ impossible beside a frequent one, and an empty stretch between values, which ran
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.core.study import Study
+from icefield.data.code_counts import never_together
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column, columns_at, is_missing_value
 from icefield.typing import Codes, Float, Mask
@@ -28,6 +29,7 @@ LEVELS = 30  # of a column that are told apart
 TOGETHER = 24  # other columns whose pairs are tried, and of levels half as many
 PER_CELL = 5  # rows that a cell of a table of three columns should have
 SURE = 4.0  # standard deviations of chance: hundreds of pairs are tried
+SETS = 128  # of columns, that a feature is compared with at a time
 EXPECTED = 12.0  # rows that would stand in a cell by chance; where none does, it is impossible
 GAP = 0.03  # share of the usual range between a point and the nearest value, on either side
 BESIDE = 0.02  # share of the data on either side of a gap; beyond that it is a tail
@@ -149,8 +151,8 @@ class Combinations:
         self.rows, self.looked_at = np.concatenate([rows, np.sort(more)]), len(rows)
         self._study = study
         self.among: Sequence[Any] = study.model.columns  # columns that may exclude values of others
-        self._known: dict[Any, tuple[NDArray[np.int16], bool]] = {}
-        self._joints: dict[Sequence[Any], tuple[NDArray[np.int16], NDArray[np.intp]]] = {}
+        self._known: dict[Any, _Coded] = {}
+        self._joints: dict[Sequence[Any], NDArray[np.int16]] = {}
 
     @cached_property
     def _are_levels(self) -> dict[Any, bool]:
@@ -158,35 +160,33 @@ class Combinations:
         columns = columns_at(self._study.sample.table, self.among, self.rows[: self.looked_at])
         # A column that has many values among the first rows has many; only the others are looked at further.
         return {
-            name: (column.kind not in ORDERED_KINDS or _are_few(column)) and self._coded(name)[1]
+            name: (column.kind not in ORDERED_KINDS or _are_few(column)) and self._coded(name).are_levels
             for name, column in columns
             if column.kind != "other"
         }
 
-    def _coded(self, name: Any) -> tuple[NDArray[np.int16], bool]:
-        """A column's codes, kept small, and whether they are levels."""
+    def _coded(self, name: Any) -> _Coded:
+        """A column's codes."""
         if name not in self._known:
-            codes, levels = _as_levels(self._study.sample.table.column(name), self.rows)
-            self._known[name] = codes.astype(np.int16), levels
+            self._known[name] = _Coded.of(self._study.sample.table.column(name), self.rows)
         return self._known[name]
 
-    def _joint(self, names: Sequence[Any]) -> tuple[NDArray[np.int16], NDArray[np.intp]]:
-        """Codes of one column, or of two together, and the rows of each, which most features meet again."""
+    def _joint(self, names: Sequence[Any]) -> NDArray[np.int16]:
+        """Codes of one column, or of two together, which most features meet again."""
+        first, *second = (self._coded(name).codes for name in names)
+        if not second:
+            return first
         if names not in self._joints:
-            joint, *second = (self._coded(name)[0] for name in names)
-            for codes in second:
-                joint = dense_codes(joint.astype(np.intp) * (int(codes.max()) + 1) + codes)[0].astype(
-                    np.int16
-                )
-            self._joints[names] = joint, np.bincount(joint)
+            (codes,) = second
+            both = first.astype(np.intp) * (int(codes.max()) + 1) + codes
+            self._joints[names] = dense_codes(both)[0].astype(np.int16)
         return self._joints[names]
 
     def _remember_all(self) -> None:
         """Code all columns, which are taken together where that is faster."""
         waiting = [name for name in self._are_levels if name not in self._known]
         for name, column in columns_at(self._study.sample.table, waiting, self.rows):
-            codes, levels = _as_levels(column, slice(None))
-            self._known[name] = codes.astype(np.int16), levels
+            self._known[name] = _Coded.of(column, slice(None))
 
     def impossible(self, feature: Feature, values: NDArray[Any]) -> Impossible | None:
         """Which rows that are looked at could not be at which values; None where all could.
@@ -197,86 +197,96 @@ class Combinations:
         are_levels = self._are_levels
         if not any(are_levels.values()) and feature.kind in ORDERED_KINDS:
             return None
-        if feature.is_group or feature.label not in are_levels:
-            feature_codes, mine = _as_levels(self._study.column(feature), self.rows)
-        else:
-            codes, mine = self._coded(feature.label)
-            feature_codes = codes.astype(np.intp)
-        at = _at_values(self._study.column(feature), self.rows, feature_codes, values, mine)
-        if mine:
+        column = self._study.column(feature)
+        known = not feature.is_group and feature.label in are_levels
+        coded = self._coded(feature.label) if known else _Coded.of(column, self.rows)
+        at = coded.at(column, self.rows, values)
+        if coded.are_levels:
             self._remember_all()
         other_names = [name for name in are_levels if name not in feature.columns]
         few = [name for name in other_names if are_levels[name]][: TOGETHER // 2]
-        sets: list[Sequence[Any]] = [(name,) for name in (other_names if mine else few)]
+        sets: list[Sequence[Any]] = [(name,) for name in (other_names if coded.are_levels else few)]
         sets += list(combinations(few, 2))
         excluded = np.zeros((len(values), self.looked_at), dtype=bool)
         most: tuple[float, Sequence[Any]] = (0.0, ())
-        own_counts = np.bincount(feature_codes)
-        for names in sets:
-            joint, counts = self._joint(names)
-            expected = np.multiply.outer(own_counts, counts) / len(joint)
-            cells = np.bincount(feature_codes * len(counts) + joint, minlength=expected.size)
-            never = (cells.reshape(expected.shape) == 0) & (expected >= EXPECTED)
-            if never.any():
-                mask = never[at][:, joint[: self.looked_at]] & (at >= 0)[:, None]
-                excluded |= mask
-                # A second column must exclude clearly more than the first by itself.
-                most = max(most, (float(mask.mean()) - 0.02 * len(names), names), key=lambda pair: pair[0])
+        for names, joint, never in self._never_together(coded, sets):
+            mask = never[at][:, joint[: self.looked_at]] & (at >= 0)[:, None]
+            excluded |= mask
+            # A second column must exclude clearly more than the first by itself.
+            most = max(most, (float(mask.mean()) - 0.02 * len(names), names), key=lambda pair: pair[0])
         return Impossible(excluded, tuple(most[1])) if excluded.any() else None
+
+    def _never_together(
+        self, coded: _Coded, sets: Sequence[Sequence[Any]]
+    ) -> Iterator[tuple[Sequence[Any], NDArray[np.int16], Mask]]:
+        """The sets of columns with which some of the codes never occur, their own codes, and which those are, ``(codes, own)``."""
+        codes = coded.codes.astype(np.int32)
+        for first in range(0, len(sets), SETS):
+            some = sets[first : first + SETS]
+            joint = np.stack([self._joint(names) for names in some])
+            start = np.concatenate([[0], np.cumsum(joint.max(axis=1).astype(np.int64) + 1)])
+            never = never_together(codes, joint, start, EXPECTED)
+            for i in np.flatnonzero(np.logical_or.reduceat(never.any(axis=0), start[:-1])):
+                yield some[i], joint[i], never[:, start[i] : start[i + 1]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Coded:
+    """A column as dense codes, kept small. Where it has few values each is a level; the others are in groups, with `cuts` between."""
+
+    codes: NDArray[np.int16]
+    are_levels: bool
+    cuts: NDArray[Any]
+
+    @classmethod
+    def of(cls, column: Column, rows: NDArray[np.intp] | slice) -> _Coded:
+        gone = column.missing[rows]
+        if column.kind not in ORDERED_KINDS:
+            # Rare levels together: of no single one enough rows would be expected anywhere.
+            count = np.bincount(column.codes[rows][~gone], minlength=len(column.levels))
+            place = np.full(len(count) + 1, LEVELS)  # the last is for rows without a level
+            place[np.argsort(-count, kind="stable")[:LEVELS]] = np.arange(min(LEVELS, len(count)))
+            cuts, codes, few = np.zeros(0), place[column.codes[rows]], True
+        else:
+            values = column.values[rows]
+            ranked = np.sort(values[~gone])
+            is_first = np.ones(len(ranked), bool)
+            is_first[1:] = ranked[1:] != ranked[:-1]
+            cuts = ranked[is_first]
+            few = len(cuts) <= FEW
+            if not few:
+                cuts = np.unique(ranked[(np.arange(1, GROUPS) * len(ranked)) // GROUPS])
+            codes = np.searchsorted(cuts, values, "left" if few else "right")
+        return cls(dense_codes(np.where(gone, -1, codes))[0].astype(np.int16), few, cuts)
+
+    def at(self, column: Column, rows: NDArray[np.intp], values: NDArray[Any]) -> NDArray[np.intp]:
+        """The codes of grid values; -1 where no row has such a level."""
+        gone, place = column.missing[rows], np.full(len(values), -1, dtype=np.intp)
+        missing = missing_among(values)
+        if gone.any():
+            place[missing] = self.codes[np.flatnonzero(gone)[0]]
+        if not self.are_levels:
+            known = values[~missing]
+            as_data = known if known.dtype.kind in "mM" else known.astype(self.cuts.dtype)
+            # Every cut is a value of the data, so that only the group below the first may be empty.
+            first = int(self.codes.max()) - len(self.cuts)
+            code = np.searchsorted(self.cuts, as_data, side="right") + first
+            place[~missing] = np.where(code < gone.any(), -1, code)
+            return place
+        stored = column.values if column.kind in ORDERED_KINDS else column.codes
+        plain, first = np.unique(stored[rows][~gone], return_index=True)
+        if column.kind not in ORDERED_KINDS:
+            plain = column.levels[plain]
+        code_of = dict(zip(plain.tolist(), self.codes[~gone][first].tolist()))
+        if len(code_of) > LEVELS:  # the rarer ones share the last code, which says nothing of any of them
+            code_of = {level: code for level, code in code_of.items() if code < self.codes.max()}
+        for i in np.flatnonzero(~missing):
+            place[i] = code_of.get(values[i : i + 1].tolist()[0], -1)
+        return place
 
 
 def _are_few(column: Column) -> bool:
     return len(np.unique(column.values[~column.missing])) <= FEW
-
-
-def _as_levels(column: Column, rows: NDArray[np.intp] | slice) -> tuple[Codes, bool]:
-    """A column as dense codes, and whether it has few values, each a level; the others are in groups."""
-    gone = column.missing[rows]
-    if column.kind not in ORDERED_KINDS:
-        # Rare levels together: of no single one enough rows would be expected anywhere.
-        count = np.bincount(column.codes[rows][~gone], minlength=len(column.levels))
-        place = np.full(len(count) + 1, LEVELS)  # the last is for rows without a level
-        place[np.argsort(-count, kind="stable")[:LEVELS]] = np.arange(min(LEVELS, len(count)))
-        return dense_codes(np.where(gone, -1, place[column.codes[rows]]))[0], True
-    values = column.values[rows]
-    distinct = np.unique(values[~gone])
-    few = len(distinct) <= FEW
-    cuts = distinct if few else _cuts(values[~gone])
-    codes = np.searchsorted(cuts, values, "left" if few else "right")
-    return dense_codes(np.where(gone, -1, codes))[0], few
-
-
-def _cuts(values: NDArray[Any]) -> NDArray[Any]:
-    ranked = np.sort(values)
-    return np.unique(ranked[(np.arange(1, GROUPS) * len(ranked)) // GROUPS])
-
-
-def _at_values(
-    column: Column, rows: NDArray[np.intp], codes: Codes, values: NDArray[Any], levels: bool
-) -> NDArray[np.intp]:
-    """The codes of grid values; -1 where no row has such a level."""
-    gone, place = column.missing[rows], np.full(len(values), -1, dtype=np.intp)
-    missing = missing_among(values)
-    if gone.any():
-        place[missing] = codes[np.flatnonzero(gone)[0]]
-    if column.kind in ORDERED_KINDS and not levels:
-        known = column.values[rows][~gone]
-        cuts = _cuts(known)
-        groups, first = np.unique(np.searchsorted(cuts, known, side="right"), return_index=True)
-        in_group = dict(zip(groups.tolist(), codes[~gone][first].tolist()))
-        for i in np.flatnonzero(~missing):
-            place[i] = in_group.get(int(np.searchsorted(cuts, known.dtype.type(values[i]), side="right")), -1)
-        return place
-    stored = column.values if column.kind in ORDERED_KINDS else column.codes
-    plain, first = np.unique(stored[rows][~gone], return_index=True)
-    if column.kind not in ORDERED_KINDS:
-        plain = column.levels[plain]
-    code_of = dict(zip(plain.tolist(), codes[~gone][first].tolist()))
-    if len(code_of) > LEVELS:  # the rarer ones share the last code, which says nothing of any of them
-        code_of = {level: code for level, code in code_of.items() if code < codes.max()}
-    for i in np.flatnonzero(~missing):
-        place[i] = code_of.get(values[i : i + 1].tolist()[0], -1)
-    return place
 
 
 def missing_among(values: NDArray[Any]) -> Mask:

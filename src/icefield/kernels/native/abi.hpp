@@ -92,6 +92,12 @@ struct GatherArguments {
     List<i64> filled;       // [1]
 };
 
+struct ValuesAtRanksArguments {
+    Table<const f64> lanes;  // [lanes, rows]
+    List<const i64> ranks;   // [ranks]
+    Table<f64> values;       // [lanes, ranks]
+};
+
 // Several columns at once. What is kept of column c is in row c + 1: in row c stood its copy.
 template <class T>
 struct LookTogetherArguments {
@@ -375,6 +381,14 @@ struct CountSegmentsArguments {
     List<const i64> ends;   // [segments]
     List<const i32> codes;  // [rows]
     Table<i64> counts;      // [segments, codes]
+};
+
+struct FindNeverTogetherArguments {
+    f64 least;
+    List<const i32> codes;        // [rows]
+    Table<const i16> others;      // [sets, rows]
+    List<const i64> group_start;  // [sets + 1]
+    Table<u8> never;              // [codes, groups]
 };
 
 struct ResolveArguments {

@@ -14,6 +14,7 @@
 namespace icefield {
 
 using i8 = int8_t;
+using i16 = int16_t;
 using i32 = int32_t;
 using i64 = int64_t;
 using u8 = uint8_t;

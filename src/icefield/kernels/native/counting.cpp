@@ -213,6 +213,38 @@ i64 run(const CountSegmentsArguments& a) {
     return DONE;
 }
 
+// Which codes never occur with which groups of other sets, although by chance `least` rows at least would have both.
+i64 run(const FindNeverTogetherArguments& a) {
+    const i64 rows = a.codes.size, codes = a.never.rows;
+    i64 most = 0;
+    for (i64 s = 0; s < a.others.rows; ++s) {
+        const i64 groups = a.group_start[s + 1] - a.group_start[s];
+        most = groups > most ? groups : most;
+    }
+    Zeros<i64> together(codes * most), with_code(codes), in_group(most);
+    if (!together.ok() || !with_code.ok() || !in_group.ok()) return NO_MEMORY;
+    const i32* const code = a.codes.data;
+    for (i64 r = 0; r < rows; ++r) ++with_code[code[r]];
+    for (i64 s = 0; s < a.others.rows; ++s) {
+        const i64 start = a.group_start[s], groups = a.group_start[s + 1] - start;
+        for (i64 i = 0; i < codes * groups; ++i) together[i] = 0;
+        for (i64 g = 0; g < groups; ++g) in_group[g] = 0;
+        const i16* const group = a.others.row(s);
+        i64* const counts = together.data();
+        for (i64 r = 0; r < rows; ++r) ++counts[code[r] * groups + group[r]];
+        for (i64 c = 0; c < codes; ++c) {
+            for (i64 g = 0; g < groups; ++g) in_group[g] += counts[c * groups + g];
+        }
+        for (i64 c = 0; c < codes; ++c) {
+            for (i64 g = 0; g < groups; ++g) {
+                const f64 by_chance = static_cast<f64>(with_code[c] * in_group[g]) / static_cast<f64>(rows);
+                a.never(c, start + g) = counts[c * groups + g] == 0 && by_chance >= a.least;
+            }
+        }
+    }
+    return DONE;
+}
+
 // Add a block's counts to `counters`.
 //
 // Buffer 0 holds the rows there are, and the last is scratch. `planes` has one row of bits per binary digit of
