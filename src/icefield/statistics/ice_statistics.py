@@ -22,7 +22,8 @@ from icefield.typing import Float
 
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
 HELD_BYTES = 2**24  # of what takes rows to averages by group, kept for the next curves
-BY_ONE_THREAD = 2**18  # multiplications that BLAS does not spread over threads
+BY_ONE_THREAD = 2**18  # multiplications that BLAS does not spread over threads,
+VECTOR_BY_ONE_THREAD = 9_000  # of a matrix and a vector
 LEAST_AT_ONCE = 32  # rows that are worth a product of their own
 STEPS = 30  # of a power iteration
 ROUNDING = 1e-12  # of the largest number: what additions in another order may differ by
@@ -195,6 +196,13 @@ def product(a: Float, b: Float) -> Float:
     whole = summed // at_once * at_once
     parts = a[:, :whole].reshape(len(a), -1, at_once).transpose(1, 0, 2)
     return (parts @ b[:whole].reshape(-1, at_once, b.shape[1])).sum(axis=0) + a[:, whole:] @ b[whole:]
+
+
+def product_by_rows(a: Float, b: Float) -> Float:
+    """``a @ b`` of which little is summed over, some rows at a time, for the same reason."""
+    most = VECTOR_BY_ONE_THREAD if b.shape[1] == 1 else BY_ONE_THREAD // max(1, b.shape[1])
+    at_once = max(1, most // max(1, len(b)))
+    return np.concatenate([a[i : i + at_once] @ b for i in range(0, max(1, len(a)), at_once)])
 
 
 def row_shares(row_weights: Float | None, rows: int) -> Float:

@@ -20,6 +20,7 @@ from icefield.core.study import Study
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column, columns_at
 from icefield.statistics.combinations import Combinations, dense_codes, indicators, less_chance, missing_among
+from icefield.statistics.ice_statistics import product_by_rows
 from icefield.typing import Codes, Float
 
 KEPT = 2  # other columns beside each moved feature
@@ -28,7 +29,8 @@ APART = 1.0  # distance between two levels, and between missing and known; ranks
 RIDGE = 1e-6
 GROUPS = 8
 MOST_LEVELS = 100  # of a column that the linear guess looks at: the most frequent among the rows
-TOGETHER = 16  # columns whose associations with all others are found at a time
+TOGETHER = 16  # columns whose associations with all others are found at a time, at least,
+PAIRS = 6_400  # and so many that there are as many pairs
 MOST_BESIDE = 2_000  # columns whose levels are all tried beside a feature's
 AT_A_TIME = 4_000  # columns that others are compared with at a time
 MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by descent, not by chance
@@ -180,7 +182,8 @@ class Surroundings:
             if feature.label not in self._related:
                 # The next ones are asked about sooner or later; a larger product takes little longer.
                 first = self._order.index(feature.label) if feature.label in self._order else 0
-                later = [name for name in self._order[first : first + TOGETHER] if name not in self._related]
+                last = first + max(TOGETHER, PAIRS // len(self.columns))
+                later = [name for name in self._order[first:last] if name not in self._related]
                 names = later if feature.label in later else [feature.label]
                 each = self._contingencies([self.columns[name].codes for name in names])
                 self._related.update(zip(names, each))
@@ -250,14 +253,14 @@ class Surroundings:
         if total == 0 or not n_others or freedom <= 0:  # as many coordinates as rows guess anything
             return block * 0.0, 0.0
         # Without the moving columns the inverse is that of the others, less what went through them.
-        along = design.T @ target
+        along = product_by_rows(design.T, target)
         along[at_moving] = 0.0
-        factors = self._precision @ along
+        factors = product_by_rows(self._precision, along)
         if len(at_moving):
             through = np.linalg.solve(self._precision[np.ix_(at_moving, at_moving)], factors[at_moving])
             factors -= self._precision[:, at_moving] @ through
             factors[at_moving] = 0.0
-        guess = design @ factors
+        guess = product_by_rows(design, factors)
         left = float(np.square(target - guess).sum()) / total
         explained = max(0.0, 1.0 - left * (len(design) - 1) / freedom)
         return guess, float(np.sqrt(explained))

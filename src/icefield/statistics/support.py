@@ -30,7 +30,13 @@ from icefield.effect.data_support import THRESHOLDS, Support
 from icefield.errors import InputError
 from icefield.statistics.ale import ale, ales_beforehand
 from icefield.statistics.combinations import TOGETHER, Impossible, in_gaps, joint_partners
-from icefield.statistics.ice_statistics import deviation, output_unit, point_weights, shown_points
+from icefield.statistics.ice_statistics import (
+    deviation,
+    output_unit,
+    point_weights,
+    product_by_rows,
+    shown_points,
+)
 from icefield.statistics.one_hot import one_hot_group_of
 from icefield.statistics.row_space import (
     LEAST,
@@ -369,7 +375,7 @@ def _area(
 
 def _squared_distances(rows: Float, data: Float) -> Float:
     """Squared distances of rows from the data, ``(rows, data)``."""
-    squared = rows @ data.T
+    squared = product_by_rows(rows, data.T)
     squared *= -2.0
     squared += np.square(rows).sum(axis=1)[:, None]
     squared += np.square(data).sum(axis=1)
