@@ -179,6 +179,6 @@ def test_surfaces_are_summed_and_looked_up_as_numpy_does(seed, shape):
     assert np.array_equal(surface, level[:, None, None] + first[:, :, None] + second[:, None, :] + both)
 
     first_of, second_of = (rng.integers(0, n, 50, dtype=np.int32) for n in shape)
-    values = np.full((outputs, 50), np.nan)
+    values = np.full((50, outputs), np.nan)
     kernels.look_up_surface(surface=surface, first_of=first_of, second_of=second_of, values=values)
-    assert np.array_equal(values, surface[:, first_of, second_of])
+    assert np.array_equal(values.T, surface[:, first_of, second_of])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "fbd30c8192bda18f1778937424cac0bb50accc1b106b20ae1544f5f4f23d3d19"  # of the header
+STAMP = "b34e7238d61c15fbf365f87e95b567d3967b94661bffdb418ab93588476c2970"  # of the header
 
 DONE = 0
 STOPPED = 1
@@ -925,7 +925,7 @@ def sum_surface(*, level: Float64, first: Float64, second: Float64, differences:
 _look_up_surface = Structure("LookUpSurfaceArguments", (
     Array("surface", _F64, (('outputs', 0), ('first_cells', 0), ('second_cells', 0))),
     Array("first_of", _I32, (('rows', 0),)), Array("second_of", _I32, (('rows', 0),)),
-    Array("values", _F64, (('outputs', 0), ('rows', 0)), is_written=True),
+    Array("values", _F64, (('rows', 0), ('outputs', 0)), is_written=True),
 ))
 _run_look_up_surface = Kernel("look_up_surface", _look_up_surface)
 

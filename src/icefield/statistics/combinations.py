@@ -160,7 +160,8 @@ class Combinations:
         columns = columns_at(self._study.sample.table, self.among, self.rows[: self.looked_at])
         # A column that has many values among the first rows has many; only the others are looked at further.
         return {
-            name: (column.kind not in ORDERED_KINDS or _are_few(column)) and self._coded(name).are_levels
+            name: (column.kind not in ORDERED_KINDS or len(np.unique(column.values[~column.missing])) <= FEW)
+            and self._coded(name).are_levels
             for name, column in columns
             if column.kind != "other"
         }
@@ -226,7 +227,7 @@ class Combinations:
             joint = np.stack([self._joint(names) for names in some])
             start = np.concatenate([[0], np.cumsum(joint.max(axis=1).astype(np.int64) + 1)])
             never = never_together(codes, joint, start, EXPECTED)
-            for i in np.flatnonzero(np.logical_or.reduceat(never.any(axis=0), start[:-1])):
+            for i in np.flatnonzero(np.logical_or.reduceat(never.any(axis=0), start[:-1])).tolist():
                 yield some[i], joint[i], never[:, start[i] : start[i + 1]]
 
 
@@ -269,8 +270,8 @@ class _Coded:
             known = values[~missing]
             as_data = known if known.dtype.kind in "mM" else known.astype(self.cuts.dtype)
             # Every cut is a value of the data, so that only the group below the first may be empty.
-            first = int(self.codes.max()) - len(self.cuts)
-            code = np.searchsorted(self.cuts, as_data, side="right") + first
+            lowest = int(self.codes.max()) - len(self.cuts)
+            code = np.searchsorted(self.cuts, as_data, side="right") + lowest
             place[~missing] = np.where(code < gone.any(), -1, code)
             return place
         stored = column.values if column.kind in ORDERED_KINDS else column.codes
@@ -283,10 +284,6 @@ class _Coded:
         for i in np.flatnonzero(~missing):
             place[i] = code_of.get(values[i : i + 1].tolist()[0], -1)
         return place
-
-
-def _are_few(column: Column) -> bool:
-    return len(np.unique(column.values[~column.missing])) <= FEW
 
 
 def missing_among(values: NDArray[Any]) -> Mask:

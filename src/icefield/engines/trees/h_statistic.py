@@ -156,12 +156,12 @@ class AveragesAtRows:
                     if order == 1:
                         yield table[:, one[0].of_row]
                         continue
-                    values = np.empty((len(table), self.rows.sample.n_rows))
+                    values = np.empty((self.rows.sample.n_rows, len(table)))
                     kernels.look_up_surface(
                         surface=np.ascontiguousarray(table), first_of=one[0].of_row,
                         second_of=one[1].of_row, values=values,
                     )  # fmt: skip
-                    yield values
+                    yield values.T
 
     def _in_budget(self, cells: list[list[Cells]]) -> Iterator[list[list[Cells]]]:
         """Runs of sets whose tables fit half the budget together."""

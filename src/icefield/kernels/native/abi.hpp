@@ -700,7 +700,7 @@ struct LookUpSurfaceArguments {
     Cube<const f64> surface;    // [outputs, first_cells, second_cells]
     List<const i32> first_of;   // [rows]
     List<const i32> second_of;  // [rows]
-    Table<f64> values;          // [outputs, rows]
+    Table<f64> values;          // [rows, outputs]
 };
 
 // --- reading: numbers written as text ---------------------------------------------------------------------

@@ -151,7 +151,7 @@ i64 run(const SumSurfaceArguments& a) {
 // By output, a surface's value in the cell that each row lies in.
 i64 run(const LookUpSurfaceArguments& a) {
     for (i64 o = 0; o < a.surface.layers; ++o) {
-        for (i64 r = 0; r < a.first_of.size; ++r) a.values(o, r) = a.surface(o, a.first_of[r], a.second_of[r]);
+        for (i64 r = 0; r < a.first_of.size; ++r) a.values(r, o) = a.surface(o, a.first_of[r], a.second_of[r]);
     }
     return DONE;
 }
