@@ -4,31 +4,12 @@
 
 #include "abi.hpp"
 #include "memory.hpp"
+#include "selection.hpp"
 
 namespace icefield {
 namespace {
 
 constexpr i64 CELLS = 1024;
-
-// The value of rank `k` among `n`, which are put in another order.
-f64 at_rank(f64* values, i64 n, i64 k) {
-    for (i64 low = 0, high = n - 1; low < high;) {
-        const f64 pivot = values[(low + high) / 2];
-        i64 i = low, j = high;
-        while (i <= j) {
-            while (values[i] < pivot) ++i;
-            while (values[j] > pivot) --j;
-            if (i > j) break;
-            const f64 other = values[i];
-            values[i++] = values[j];
-            values[j--] = other;
-        }
-        if (k > j && k < i) break;
-        if (k <= j) high = j;
-        if (k >= i) low = i;
-    }
-    return values[k];
-}
 
 class Lane {
 public:
@@ -53,7 +34,7 @@ public:
             for (i64 k = 0; k < ranks.size; ++k) values[k] = in_cells(lane, ranks[k]);
         } else {  // one value, or too far apart
             for (i64 r = 0; r < rows_; ++r) some_[r] = lane[r];
-            for (i64 k = 0; k < ranks.size; ++k) values[k] = at_rank(some_.data(), rows_, ranks[k]);
+            for (i64 k = 0; k < ranks.size; ++k) values[k] = selected(some_.data(), rows_, ranks[k]);
         }
     }
 
@@ -76,7 +57,7 @@ private:
         for (i64 r = 0; r < rows_; ++r) {
             if (cell[r] == wanted) some_[found++] = lane[r];
         }
-        return at_rank(some_.data(), found, rank - below);
+        return selected(some_.data(), found, rank - below);
     }
 
     const i64 rows_;
