@@ -408,10 +408,7 @@ class MemoryStatistics:
             column = self.column(feature)
             if values.dtype != object and (column.kind == "float" or not column.any_missing):
                 known.append((key, values, column))
-        columns = [
-            v if v.dtype in (np.float64, np.float32) else v.astype(np.float64)
-            for v in (c.values for _, _, c in known)
-        ]
+        columns = [_as_floats(column.values) for _, _, column in known]
         grids = [v[:-1] if column.any_missing and np.isnan(v[-1]) else v for _, v, column in known]
         for together in side_by_side(columns, 1):
             counted = counts_near([columns[i] for i in together], [grids[i] for i in together])
@@ -537,6 +534,11 @@ class MemoryStatistics:
 def _stored(column: Column) -> Array:
     """Numbers, or the codes of levels: objects are made of these for nobody who can do without."""
     return column.values if column.kind in ORDERED_KINDS else column.stored_codes
+
+
+def _as_floats(values: Array) -> Array:
+    """Numbers as a kernel takes them: floats where they lie, others as float64."""
+    return values if values.dtype in (np.float64, np.float32) else values.astype(np.float64)
 
 
 def _nearest(column: Column, values: Array, rows: slice) -> Int32:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from icefield.effect import Effect
 from icefield.errors import InputError, did_you_mean
@@ -32,11 +33,7 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
             "or use to_frame()."
         )
     outputs = chosen_outputs(effect, options)
-    names = [
-        named_value(g, effect.naming, effect.by, lambda v: name_text(v, 400), unit=False)
-        for g in effect.groups
-    ]
-    names = distinct_texts(names, GROUP_LIMIT)
+    names = distinct_texts([_group_text(effect, label) for label in effect.groups], GROUP_LIMIT)
     groups = dict(zip(names, effect.groups.values()))
     if effect.n_features == 2:
         return _surfaces(_facets(effect, outputs, groups, options), effect, options, len(outputs) == 1)
@@ -186,6 +183,10 @@ def _facets(
 
 def _by_text(effect: Effect, limit: int = NAME_LIMIT) -> str:
     return name_text(effect.naming.name(effect.by) or "", limit) if effect.by else ""
+
+
+def _group_text(effect: Effect, label: Any) -> str:
+    return named_value(label, effect.naming, effect.by, lambda v: name_text(v, 400), unit=False)
 
 
 def _titled(name: str, effect: Effect, output: int, outputs: list[int]) -> str:

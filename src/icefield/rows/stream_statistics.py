@@ -102,9 +102,7 @@ class SurveyedColumns:
     def _of_group(self, feature: Feature) -> ColumnValues:
         """How often each column of a one-hot group is set, and none of them."""
         parts = [self._of_sketch(name) for name in feature.columns]
-        counts = [
-            float(part.weights[(part.column.values == 1) & ~part.column.missing].sum()) for part in parts
-        ]
+        counts = [float(part.weights[_is_one(part.column)].sum()) for part in parts]
         none = float(parts[0].weights.sum()) - sum(counts)
         levels = list(feature.levels)
         if none > 0.5e-9 * float(parts[0].weights.sum()):
@@ -218,6 +216,10 @@ def is_sketched(grid: Any, values: ColumnValues) -> bool:
     if isinstance(grid, Grid):
         return grid.kind != "thresholds"
     return grid is None or isinstance(grid, (int, np.integer))
+
+
+def _is_one(column: Column) -> NDArray[np.bool_]:
+    return np.asarray((column.values == 1) & ~column.missing)
 
 
 def _as_dictionary(array: Any, levels: list[Any], kind: Any) -> Any:

@@ -160,8 +160,7 @@ class Combinations:
         columns = columns_at(self._study.sample.table, self.among, self.rows[: self.looked_at])
         # A column that has many values among the first rows has many; only the others are looked at further.
         return {
-            name: (column.kind not in ORDERED_KINDS or len(np.unique(column.values[~column.missing])) <= FEW)
-            and self._coded(name).are_levels
+            name: (column.kind not in ORDERED_KINDS or _are_few(column)) and self._coded(name).are_levels
             for name, column in columns
             if column.kind != "other"
         }
@@ -229,6 +228,10 @@ class Combinations:
             never = never_together(codes, joint, start, EXPECTED)
             for i in np.flatnonzero(np.logical_or.reduceat(never.any(axis=0), start[:-1])).tolist():
                 yield some[i], joint[i], never[:, start[i] : start[i + 1]]
+
+
+def _are_few(column: Column) -> bool:
+    return len(np.unique(column.values[~column.missing])) <= FEW
 
 
 @dataclass(frozen=True, eq=False)

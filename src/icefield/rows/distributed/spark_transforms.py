@@ -111,8 +111,7 @@ def _batches(rows: Any, form: Any, number: int, places: Any, partition_bytes: by
             arrow.array(places[start : start + size], arrow.int64()),
             arrow.array([partition_bytes if start == 0 else None, *([None] * (size - 1))], arrow.binary()),
         ]
-        cut = [column.slice(start, size) for column in columns]
-        cut = [part.combine_chunks() if hasattr(part, "combine_chunks") else part for part in cut]
+        cut = [_whole(column.slice(start, size)) for column in columns]
         yield arrow.RecordBatch.from_arrays([*cut, *beside], [*form.names, PART, PLACE, OWN])
 
 
@@ -128,6 +127,10 @@ def _cast(rows: Any, field: Any) -> Any:
     except arrow.ArrowException as error:
         raise ModelError.about("grid", f"sets {field.name!r} to a value that its type in the Spark frame ({field.type}) does not hold",
                                str(error).splitlines()[0][:200], "choose grid points of that type, or cast the column before the model is fitted") from error  # fmt: skip
+
+
+def _whole(column: Any) -> Any:
+    return column.combine_chunks() if hasattr(column, "combine_chunks") else column
 
 
 class Answers:
