@@ -27,7 +27,7 @@ from icefield.data.columns import column_of_array
 from icefield.data.distribution import RUG, marginal_of, weighted_quantiles
 from icefield.data.features import Feature, nearest_counts, nearest_points, resolve
 from icefield.data.frame import table_of
-from icefield.data.grid import Grid, grid_values, planned
+from icefield.data.grid import AUTO, Grid, grid_points, planned, with_steps
 
 N = 20_000  # more than are sorted at once
 
@@ -133,8 +133,8 @@ def test_grids_and_nearest_rows_are_the_same_with_a_summary_and_without(name: st
     column = column_of_array("x", samples()[name])
     summary = ColumnSummary.of(column.values)
     assert summary is not None
-    without, _ = grid_values(Grid(kind), column, 1)
-    points, _ = grid_values(Grid(kind), column, 1, summary=summary)
+    without = grid_points(Grid(kind), column, 1).values
+    points = grid_points(Grid(kind), column, 1, summary=summary).values
     np.testing.assert_array_equal(points, without)
     if len(points) == 1:
         return
@@ -240,8 +240,9 @@ def test_what_is_known_together_is_what_is_known_of_each(wanted: Any, dtype: Any
         gone = N - len(there)
         assert (known.marginal.total, known.marginal.missing, known.marginal.kind) == (N, gone, "float")
         assert known.missing == gone
-        points, note = grid_values(wanted, column, 1)
-        assert note == ""
+        expected = grid_points(wanted, column, 1)
+        points = expected.values
+        assert expected.note == ""
         assert known.grid.dtype == points.dtype
         shown = points[~np.isnan(points)]
         np.testing.assert_array_equal(known.grid, shown)
@@ -306,9 +307,10 @@ def test_rows_near_points_beside_thresholds_are_counted_whenever_these_are_known
     for feature in features:
         column = statistics.column(feature)
         (found,), _ = statistics.grids((feature,), None, None, known)
-        expected, _ = grid_values(None, column, 1, steps=known[feature.label])
+        without = grid_points(None, column, 1)
+        expected = with_steps(AUTO, without, known[feature.label]).values
         np.testing.assert_array_equal(found, expected)
-        more += len(found) > len(grid_values(None, column, 1)[0])
+        more += len(found) > len(without.values)
         nearest, has = nearest_points(found, column)
         (weights,) = statistics.point_weights((feature,), (found,), None)
         np.testing.assert_array_equal(weights, np.bincount(nearest[has], minlength=len(found)))

@@ -18,7 +18,7 @@ from icefield.data.features import (
     resolve,
 )
 from icefield.data.frame import table_of
-from icefield.data.grid import grid_values
+from icefield.data.grid import grid_points
 from icefield.errors import InputError, InputTypeError
 
 FRAME = pd.DataFrame({
@@ -91,7 +91,7 @@ def test_what_names_no_feature(asked, error, words):
 def test_indicators_of_any_type_move_together(dtype):
     frame = FRAME.astype(dict.fromkeys(PORTS, dtype))
     feature, table, column = group(frame)
-    grid, _ = grid_values(None, column, 1)
+    grid = grid_points(None, column, 1).values
     assert grid.tolist() == ["C", "Q", "S", "(none)"]
     crossed = table.crossed(feature.axis(grid, table).points)
     assert (crossed.native.dtypes[PORTS] == frame.dtypes[PORTS]).all()

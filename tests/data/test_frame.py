@@ -17,7 +17,7 @@ from scipy import sparse
 from icefield.data import frame_table
 from icefield.data.columns import column_of_array, is_missing_value
 from icefield.data.frame import ArrayTable, FrameTable, SparseTable, columns_at, object_array, table_of
-from icefield.data.grid import grid_values
+from icefield.data.grid import grid_points
 from icefield.data.new_frames import frame_of
 from icefield.errors import InputError, InputTypeError
 
@@ -155,7 +155,7 @@ def test_replacing_a_column_keeps_its_dtype_and_says_what_was_asked(kind, missin
     assert column.kind == ("float" if kind == "decimal" else kind)
     assert column.any_missing == missing
 
-    grid, _ = grid_values(None, column, 1)
+    grid = grid_points(None, column, 1).values
     assert is_missing_value(grid[-1]) == missing
     crossed = table.crossed({"x": grid})
 
@@ -242,7 +242,7 @@ def test_a_column_of_nothing_but_missing_values(frame):
     name = table.names[0]
     column = table.column(name)
     assert column.missing.all()
-    grid, _ = grid_values(None, column, 1)
+    grid = grid_points(None, column, 1).values
     assert len(grid) == 1
     assert is_missing_value(grid[0])
     assert table.crossed({name: grid}).column(name).missing.all()
@@ -283,10 +283,10 @@ def test_integers_beyond_the_floats_are_exact(make, values):
     table = table_of(make(values))
     name = table.names[0]
     assert table.column(name).values.tolist() == values.tolist()
-    grid, _ = grid_values(None, table.column(name), 1)
+    grid = grid_points(None, table.column(name), 1).values
     assert grid.tolist() == sorted(values.tolist())
     assert table.crossed({name: grid}).column(name).values.tolist() == np.repeat(grid, 3).tolist()
-    given, _ = grid_values([int(values[0]) - 2], table.column(name), 1)
+    given = grid_points([int(values[0]) - 2], table.column(name), 1).values
     assert given.tolist() == [int(values[0]) - 2]
 
 
@@ -307,10 +307,10 @@ def test_only_fractions_the_user_gives_turn_integers_to_floats(library):
     table = table_of(data)
     name = table.names[0]
     column = table.column(name)
-    whole, _ = grid_values([1.0, 3.0], column, 1)
+    whole = grid_points([1.0, 3.0], column, 1).values
     assert whole.dtype.kind == "i"
     assert table.crossed({name: whole}).column(name).kind == "integer"
-    fractions, _ = grid_values([1.5, 3.0], column, 1)
+    fractions = grid_points([1.5, 3.0], column, 1).values
     written = table.crossed({name: fractions}).column(name)
     assert written.kind == "float"
     assert written.values.tolist() == [1.5] * 4 + [3.0] * 4
@@ -319,13 +319,13 @@ def test_only_fractions_the_user_gives_turn_integers_to_floats(library):
 def test_a_missing_value_given_for_integers_without_one():
     for data in (np.array([[1, 10], [2, 20]]), pd.DataFrame({0: [1, 2], 1: [10, 20]})):
         table = table_of(data)
-        grid, _ = grid_values([2, None], table.column(0), 1)
+        grid = grid_points([2, None], table.column(0), 1).values
         crossed = table.crossed({0: grid})
         assert crossed.column(0).missing.tolist() == [False, False, True, True]
         assert crossed.column(0).values[:2].tolist() == [2.0, 2.0]
         assert crossed.column(1).values.tolist() == [10, 20, 10, 20]
     table = table_of(pl.DataFrame({"x": [1, 2]}))
-    grid, _ = grid_values([2, None], table.column("x"), 1)
+    grid = grid_points([2, None], table.column("x"), 1).values
     assert table.crossed({"x": grid}).native["x"].to_list() == [2, 2, None, None]
 
 
@@ -337,7 +337,7 @@ def test_decimals_keep_their_scale_unless_the_user_gives_finer_values():
         pd.DataFrame({"x": pd.Series(values, dtype=pd.ArrowDtype(pa.decimal128(10, 2)))}),
     ):
         table = table_of(frame)
-        grid, _ = grid_values(7, table.column("x"), 1)
+        grid = grid_points(7, table.column("x"), 1).values
         assert np.array_equal(grid, np.round(grid, 2))
         crossed = table.crossed({"x": grid})
         assert dtype_of(crossed.native) == dtype_of(frame)
@@ -359,7 +359,7 @@ def test_levels_that_no_row_has_survive_and_come_in_level_order():
         column = table.column("x")
         assert column.levels.tolist() == ["z", "b", "a"]
         assert column.codes.tolist() == [1, 2, 1]
-        grid, _ = grid_values(None, column, 1)
+        grid = grid_points(None, column, 1).values
         assert grid.tolist() == ["b", "a"]
         again = table.crossed({"x": grid[:1]}).column("x")
         assert again.levels.tolist() == ["z", "b", "a"]
@@ -376,7 +376,7 @@ def test_pandas_categories_of_any_type(levels):
     index = pd.Index(levels, tupleize_cols=False)
     column = pd.Series(pd.Categorical.from_codes([0, 1, 0, -1], index))
     table = table_of(pd.DataFrame({"x": column}))
-    grid, _ = grid_values(None, table.column("x"), 1)
+    grid = grid_points(None, table.column("x"), 1).values
     assert len(grid) == 3
     crossed = table.crossed({"x": grid})
     assert crossed.native["x"].dtype == column.dtype
@@ -407,9 +407,8 @@ def test_zoned_times_are_the_same_clock_times_in_every_library():
             "2019-12-31T22",
             "2020-06-30T23",
         ]
-        given, _ = grid_values(
-            [dt.datetime(2020, 3, 1, 6, tzinfo=dt.timezone(dt.timedelta(hours=1)))], table.column("x"), 1
-        )
+        time = dt.datetime(2020, 3, 1, 6, tzinfo=dt.timezone(dt.timedelta(hours=1)))
+        given = grid_points([time], table.column("x"), 1).values
         crossed = table.crossed({"x": given})
         assert str(crossed.column("x").values[0].astype("datetime64[h]")) == "2020-03-01T00"
 
@@ -418,7 +417,7 @@ def test_times_far_from_now_do_not_wrap_around():
     frame = pd.DataFrame({"x": pd.Series(["0900-01-01", "5000-01-01"], dtype="datetime64[s]")})
     zoned = pd.DataFrame({"x": frame["x"].dt.tz_localize("UTC").dt.tz_convert("Europe/Paris")})
     for table in (table_of(frame), table_of(zoned)):
-        grid, _ = grid_values(None, table.column("x"), 1)
+        grid = grid_points(None, table.column("x"), 1).values
         assert table.crossed({"x": grid}).column("x").values.astype("datetime64[Y]").astype(str).tolist() == (
             ["0900", "0900", "5000", "5000"]
         )
@@ -478,7 +477,7 @@ def test_text_is_never_cut_to_the_width_of_an_array():
 def test_boolean_and_complex_arrays():
     assert table_of(np.array([[True], [False]])).column(0).kind == "boolean"
     with pytest.raises(InputTypeError, match="complex"):
-        grid_values(None, table_of(np.array([[1j], [2j]])).column(0), 1)
+        grid_points(None, table_of(np.array([[1j], [2j]])).column(0), 1)
 
 
 def test_structured_arrays_keep_each_columns_type():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from icefield.data.columns import Column, column_of_array, is_missing_value, object_array
 from icefield.data.frame import table_of
-from icefield.data.grid import MOST_AUTO, Grid, grid_values, specifications
+from icefield.data.grid import MOST_AUTO, Grid, grid_points, planned, specifications, with_steps
 from icefield.errors import EngineError, InputError, InputTypeError
 
 
@@ -22,8 +22,14 @@ def column(values, dtype=None) -> Column:
     return table_of(pd.DataFrame({"x": pd.Series(values, dtype=dtype)})).column("x")
 
 
-def points(specification, of: Column, n_features: int = 1, **more) -> np.ndarray:
-    return grid_values(specification, of, n_features, **more)[0]
+def points(specification, of: Column, n_features: int = 1, steps=None, **more) -> np.ndarray:
+    found = grid_points(specification, of, n_features, **more)
+    return with_steps(planned(specification, n_features), found, steps).values
+
+
+def points_and_note(specification, of: Column, n_features: int) -> tuple[np.ndarray, str]:
+    found = grid_points(specification, of, n_features)
+    return found.values, found.note
 
 
 # --- how many ----------------------------------------------------------------------------------------
@@ -60,7 +66,7 @@ def test_no_column_is_too_skewed(values, kind, count):
 
 
 def test_uniform_points_span_the_trimmed_range():
-    grid, note = grid_values(11, column(np.arange(1001.0)), 1)
+    grid, note = points_and_note(11, column(np.arange(1001.0)), 1)
     assert np.allclose(grid, np.linspace(50, 950, 11), rtol=0, atol=1e-9)
     assert note == ""
     whole = points(Grid(points=11, trim=(0, 1)), column(np.arange(1001.0)))
@@ -69,7 +75,7 @@ def test_uniform_points_span_the_trimmed_range():
 
 def test_log_points_lie_by_equal_factors():
     values = np.random.default_rng(0).lognormal(8, 1.5, 4000)
-    found, note = grid_values(Grid("log", points=40), column_of_array("pay", values), 1)
+    found, note = points_and_note(Grid("log", points=40), column_of_array("pay", values), 1)
     np.testing.assert_allclose(np.diff(np.log(found)), np.diff(np.log(found))[0], rtol=1e-6)
     np.testing.assert_allclose(found[[0, -1]], np.quantile(values, [0.05, 0.95]), rtol=2e-2)
     assert note == ""
@@ -79,7 +85,7 @@ def test_log_points_lie_by_equal_factors():
 
 def test_log_points_of_whole_numbers_are_whole():
     values = np.random.default_rng(0).lognormal(5, 1.5, 4000).astype(np.int64) + 1
-    found, _ = grid_values(Grid("log", points=30), column_of_array("pay", values), 1)
+    found, _ = points_and_note(Grid("log", points=30), column_of_array("pay", values), 1)
     assert found.dtype == np.int64
     assert (np.diff(found) > 0).all()
     assert np.diff(found)[-1] > 10 * np.diff(found)[0]
@@ -87,17 +93,17 @@ def test_log_points_of_whole_numbers_are_whole():
 
 def test_what_has_no_logarithm_is_placed_evenly_and_says_so():
     values = np.random.default_rng(0).normal(size=500)
-    found, note = grid_values(Grid("log", points=9), column_of_array("x", values), 1)
+    found, note = points_and_note(Grid("log", points=9), column_of_array("x", values), 1)
     np.testing.assert_allclose(np.diff(found), np.diff(found)[0])
     assert note == "points are evenly spaced, not by factors, because its values reach 0 or below"
     days = np.datetime64("2020-01-01") + np.arange(500)
-    _, note = grid_values(Grid("log", points=9), column_of_array("day", days), 1)
+    _, note = points_and_note(Grid("log", points=9), column_of_array("day", days), 1)
     assert note.endswith("because its values are times")
 
 
 def test_a_trimmed_range_of_one_point_falls_back_to_all_and_says_so():
     values = [0.0] * 990 + list(np.linspace(1, 500, 200))
-    grid, note = grid_values(Grid(points=5, trim=(0.05, 0.5)), column(values), 1)
+    grid, note = points_and_note(Grid(points=5, trim=(0.05, 0.5)), column(values), 1)
     assert grid[0] == 0.0
     assert grid[-1] == 500.0
     assert "coincide" in note
@@ -113,7 +119,7 @@ def test_quantile_points_are_values_of_the_data():
 def test_distinct_is_every_value_that_occurs():
     values = np.random.default_rng(1).normal(size=300)
     assert np.array_equal(points(Grid("distinct"), column(values)), np.sort(values))
-    some, note = grid_values(Grid("distinct", points=10), column(values), 1)
+    some, note = points_and_note(Grid("distinct", points=10), column(values), 1)
     assert len(some) == 10
     assert np.isin(some, values).all()
     assert "of 300" in note
@@ -205,7 +211,7 @@ def test_centuries_in_nanoseconds_do_not_overflow():
 def test_levels_come_in_level_order_and_the_most_frequent_when_too_many():
     data = column(pd.Categorical(["b"] * 3 + ["a"] * 2 + ["c"], ["c", "b", "a", "unseen"]))
     assert points(None, data).tolist() == ["c", "b", "a"]
-    some, note = grid_values(2, data, 1)
+    some, note = points_and_note(2, data, 1)
     assert some.tolist() == ["b", "a"]
     assert "most frequent" in note
     assert points(None, column([True, False, True])).tolist() == [False, True]

@@ -276,8 +276,7 @@ class MemoryStatistics:
     def _add_steps(
         self, feature: Feature, plan: Grid, found: Points, summary: ColumnSummary, steps: Stepping
     ) -> None:
-        own = steps.get(feature.columns[0])
-        more = found if own is None else with_steps(plan, found, own)
+        more = with_steps(plan, found, steps.get(feature.columns[0]))
         if more is found:
             return
         counts = nearest_counts(more.values, self.column(feature), summary)

@@ -4,7 +4,7 @@ Values are put into cells of equal width. A rank, or how many values are at most
 cell, and only the values of the few cells in question are compared. Every answer is exact.
 
 `NeighbourSummaries` are of several columns that lie side by side, from one call that Python takes part in once and not for
-each: marginals, grids and rows near each grid point, number by number what `marginal_of`, `grid_values` and `nearest_counts` find. What
+each: marginals, grids and rows near each grid point, number by number what `marginal_of`, `grid_points` and `nearest_counts` find. What
 has a way of its own there (infinite values, few distinct ones, a range without width, more values than are held in one piece) is left to
 a `ColumnSummary`, which answers any question about one column: a cell that holds many values is summarised in the same way.
 """

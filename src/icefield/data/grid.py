@@ -1,6 +1,6 @@
 """Grids: at which values of a feature the model is asked.
 
-`Grid` says how points are placed; `grid_values` turns a specification (a Grid, a number of
+`Grid` says how points are placed; `grid_points` turns a specification (a Grid, a number of
 points, or the values themselves) and a column into an array in the column's own dtype:
 integers stay integers, dates stay dates, categories come in level order, and a missing
 point, when the data has missing values, comes last. A skewed, constant or two-valued column is
@@ -193,26 +193,6 @@ class Points:
     spaced: bool = False
 
 
-def grid_values(
-    specification: Any,
-    column: Column,
-    n_features: int,
-    weights: Float | None = None,
-    thresholds: Callable[[], Float] | None = None,
-    summary: ColumnSummary | None = None,
-    steps: Steps | None = None,
-) -> tuple[Array, str]:
-    """The grid of one column and a note about it (empty when there is nothing to say).
-
-    `thresholds` gives the model's own split values, for the grid kind of that name, `steps` those at which it moves, and how
-    far, for a grid of its own choice; `summary` is that of the column's values, where there was one and they have no weights.
-    """
-    found = grid_points(specification, column, n_features, weights, thresholds, summary)
-    if found.spaced:
-        found = with_steps(planned(specification, n_features), found, steps)
-    return found.values, found.note
-
-
 def grid_points(
     specification: Any,
     column: Column,
@@ -221,7 +201,11 @@ def grid_points(
     thresholds: Callable[[], Float] | None = None,
     summary: ColumnSummary | None = None,
 ) -> Points:
-    """The same before points beside thresholds are added, for which see `with_steps`."""
+    """The grid of one column, before points beside the model's thresholds are added (`with_steps`).
+
+    `thresholds` gives the model's own split values, for the grid kind of that name; `summary` is that of the column's
+    values, where there was one and they have no weights.
+    """
     column.check_can_move()
     plan = planned(specification, n_features)
     if not isinstance(plan, Grid):
@@ -362,7 +346,7 @@ def with_steps(plan: Grid, grid: Points, steps: Steps | None) -> Points:
     Between two thresholds the model is constant. An interval that holds no point gets its last value as one, where the
     model moves by a noticeable part at either of its ends; those where it moves most, if there are too many.
     """
-    if steps is None or len(steps[0]) < 2:
+    if not grid.spaced or steps is None or len(steps[0]) < 2:
         return grid
     values, (last, moved) = grid.values, steps
     known = _without_missing(values)

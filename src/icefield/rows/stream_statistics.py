@@ -19,7 +19,7 @@ from icefield.data.columns import Column, dictionary_array, library_named, objec
 from icefield.data.distribution import Distribution, marginal_of
 from icefield.data.features import NO_LEVEL, Feature, check_levels, nearest_points
 from icefield.data.frame import Table
-from icefield.data.grid import NO_STEPS, Grid, Steps, grid_values, specifications
+from icefield.data.grid import NO_STEPS, Grid, Steps, grid_points, planned, specifications, with_steps
 from icefield.errors import InputTypeError
 from icefield.rows.column_sketch import of_values
 from icefield.rows.rank_sketch import RankSummary
@@ -151,11 +151,12 @@ class StreamStatistics:
             if whole is None:
                 whole = self._columns.of(feature)
             moving = None if feature.is_group else steps.get(feature.columns[0])
-            points, note = grid_values(grid, whole.column, len(features), whole.weights, splits, steps=moving)
-            check_levels(feature, self.column(feature), points)
-            values.append(points)
-            if note:
-                notes.append(f"{feature.label}: {note}")
+            found = grid_points(grid, whole.column, len(features), whole.weights, splits)
+            found = with_steps(planned(grid, len(features)), found, moving)
+            check_levels(feature, self.column(feature), found.values)
+            values.append(found.values)
+            if found.note:
+                notes.append(f"{feature.label}: {found.note}")
             if is_sketched(grid, whole):
                 notes.append(
                     f"{feature.label}: grid from a sketch of all rows, ranks off by at most {whole.rank_error:.2%}"

@@ -7,8 +7,7 @@ the next block. Trees come in batches within the memory budget; a block visits a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,18 +16,17 @@ from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, find_updates, flat_order, group_columns
 from icefield.engines.trees.packed_rows import WORD, PackedRows
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
-from icefield.engines.trees.visits import Visits, Walk
+from icefield.engines.trees.visits import Visits
 from icefield.forest.tree_model import TreeModel
 from icefield.threads import ThreadCrew, unless_stopped
 from icefield.typing import Float, Positions
 
 Result = TypeVar("Result")
+Differences = tuple[
+    tuple[int, int], Float
+]  # a block of the rows, and the table that its leaves' values are added to
 TABLE_BYTES = 2**20
 MOST_ROWS = 4096
-
-
-def _unpacked(walk: Callable[..., Float], task: tuple[Any, ...]) -> Float:
-    return walk(*task)
 
 
 class ForestCurves:
@@ -65,35 +63,28 @@ class ForestCurves:
         `reduce` runs on the crew's threads; the values are its own to keep or change.
         """
         rows = PackedRows(self.model, Block(sample.table), self.block)
-        if len(self._batches) == 1:
-            walk = self._walk(rows, self._batches[0])
 
-            def at_once(block: tuple[int, int]) -> tuple[int, int, Result]:
-                differences = walk(block, self._table())
-                return (*block, reduce(*block, self._values(differences, *block)))
-
-            yield from self.crew.map(at_once, rows.blocks)
-            return
-
-        # Trees that do not fit at once: keep the differences of as many rows as fit instead, and
-        # take the batches of trees one after another.
-        def finished(task: tuple[tuple[int, int], Float]) -> tuple[int, int, Result]:
-            block, differences = task
+        def finished(added: Differences) -> tuple[int, int, Result]:
+            block, differences = added
             return (*block, reduce(*block, self._values(differences, *block)))
 
+        if len(self._batches) == 1:
+            add = self._adding(rows, self._batches[0])
+            yield from self.crew.map(lambda block: finished(add((block, self._table()))), rows.blocks)
+            return
+        # Trees that do not fit at once: keep the differences of as many rows as fit instead, and
+        # take the batches of trees one after another.
         many = max(1, int(self.memory // (2 * self.row_bytes * self.block)))
         for first in range(0, len(rows.blocks), many):
-            chosen = rows.blocks[first : first + many]
-            tables = [self._table() for _ in chosen]
+            chosen = [(block, self._table()) for block in rows.blocks[first : first + many]]
             for trees in self._batches:
-                walk = self._walk(rows, trees)
-                self.crew.each(partial(_unpacked, walk), zip(chosen, tables))
-            yield from self.crew.map(finished, zip(chosen, tables))
+                self.crew.each(self._adding(rows, trees), chosen)
+            yield from self.crew.map(finished, chosen)
 
     def _table(self) -> Float:
         return np.zeros((len(self.sums.outputs), self.size, self.block))
 
-    def _walk(self, rows: PackedRows, trees: Positions) -> Callable[[tuple[int, int], Float], Float]:
+    def _adding(self, rows: PackedRows, trees: Positions) -> Callable[[Differences], Differences]:
         """A function that adds a batch of trees to a block's differences."""
         batch = Batch.of(self.sums, trees)
         program = Program.of(batch, self._group_of_column, len(self._groups), JOINT, scatter=True)
@@ -102,14 +93,15 @@ class ForestCurves:
         if self.axes:
             start, at, sign = find_updates(program, self.axes)
 
-        def add(differences: Float, walk: Walk) -> Float:
-            unless_stopped(kernels.add_leaves(
+        def add(task: Differences) -> Differences:
+            block, differences = task
+            visits.over(block, lambda walk: unless_stopped(kernels.add_leaves(
                 walk=walk, leaves=leaves, update_start=start, update_at=at, update_sign=sign,
                 differences=differences,
-            ))  # fmt: skip
-            return differences
+            )))  # fmt: skip
+            return task
 
-        return lambda block, differences: visits.over(block, partial(add, differences))
+        return add
 
     def _values(self, differences: Float, start: int, stop: int) -> Float:
         values = np.empty((len(self.sums.outputs), self.size, stop - start))
