@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icefield.data.at_ranks import FEW, _between_brackets, lanes_at_ranks, values_at_ranks
+from icefield.data.at_ranks import FEW, _between_brackets, in_order, lanes_at_ranks, values_at_ranks
 from icefield.data.distribution import ranks_of
 
 SIZE = 3 * FEW
@@ -60,3 +60,22 @@ def test_ranks_of_short_lanes_are_those_of_sorted_lanes(size):
     found = lanes_at_ranks(lanes[:2], ranks)
     assert np.isfinite(found[0]).all()
     assert np.isnan(found[1]).all()
+
+
+@pytest.mark.parametrize("size", [0, 1, 30, 5_000])
+@pytest.mark.parametrize("shape", [*SHAPES, "far apart", "not finite", "mostly not finite", "whole"])
+def test_numbers_in_order_are_those_that_are_sorted(shape, size):
+    more = {
+        "far apart": 10.0 ** np.linspace(-300, 300, SIZE),
+        "not finite": np.where(np.arange(SIZE) % 3, NORMAL, np.resize([np.nan, np.inf, -np.inf], SIZE)),
+        "mostly not finite": np.where(np.arange(SIZE) % 1000 == 1, NORMAL, np.nan),
+        "whole": np.round(100 * NORMAL),
+    }
+    values = (SHAPES | more)[shape][:size]
+    order, differs, finite = in_order(values)
+    assert sorted(order.tolist()) == list(range(size))
+    known = values[np.isfinite(values)]
+    assert finite == len(known)
+    np.testing.assert_array_equal(values[order[:finite]], np.sort(known))
+    ranked = np.where(np.isfinite(values), values, np.inf)[order]
+    assert differs.tolist() == [*(ranked[1:] != ranked[:-1]), True][:size]

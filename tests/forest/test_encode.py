@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 
 from icefield.data.frame import table_of
 from icefield.forest import CannotRead
@@ -135,8 +136,6 @@ def test_blocks_of_rows_encode_as_the_whole():
 
 
 def test_entries_absent_from_sparse_rows():
-    import scipy.sparse
-
     stored = scipy.sparse.csr_matrix(([1.0, 0.0], ([0, 1], [0, 1])), shape=(2, 2))
     as_missing = encoded(stored, Numbers(), Numbers(), absent_is_missing=True)
     assert np.array_equal(as_missing, [[1.0, np.nan], [np.nan, 0.0]], equal_nan=True)
@@ -174,27 +173,46 @@ def test_points_that_a_model_refuses_are_refused():
             encoder.points(table, {1: np.array([0.0, bad])})
 
 
+LEVELS = levels_in_order(["a", "b"], unknown_is_missing=True)
+
+
 @pytest.mark.parametrize(
     ("data", "values", "rules"),
     [
-        (np.zeros((2, 2), np.float32), np.array([0.5]), [Numbers()] * 2),
-        (np.zeros((2, 2), np.int64), np.array([0.5]), [Numbers()] * 2),
-        (np.zeros((2, 2)), np.array([1]), [Numbers()] * 2),
-        (np.zeros((2, 2)), np.array([0.5]), [Numbers(), Numbers(float32=True)]),
-        (np.zeros((2, 2)), np.array([0.5]), [CategoryNumbers(Numbers())] * 2),
-        (pd.DataFrame({0: [1, 2], 1: [1.0, 2.0]}), np.array([0.5]), [Numbers()] * 2),
-        (pd.DataFrame({0: pd.array([1.0, None], dtype="Float64"), 1: 0.0}), np.array([0.5]), [Numbers()] * 2),
-        (pl.DataFrame({"0": [1.0, 2.0], "1": [1.0, 2.0]}), np.array([0.5]), [Numbers()] * 2),
+        (np.ones((2, 2), np.float32), [0.1], [Numbers()] * 2),
+        (np.ones((2, 2), np.int64), [0.0], [Numbers()] * 2),
+        (np.ones((2, 2)), [1], [Numbers()] * 2),
+        (np.ones((2, 2)), [0.1], [Numbers(float32=True), Numbers()]),
+        (np.ones((2, 2)), [0.5], [CategoryNumbers(Numbers())] * 2),
+        (np.ones((2, 2), object), [0.5, None], [Numbers()] * 2),
+        (pd.DataFrame({0: [1, 2], 1: [1.0, 2.0]}), [3], [Numbers()] * 2),
+        (pd.DataFrame({0: [1, 2], 1: [1.0, 2.0]}, dtype="float32"), [0.1], [Numbers(float32=True)] * 2),
+        (pd.DataFrame({0: pd.array([1.0, None], dtype="Float64"), 1: 0.0}), [0.5, np.nan], [Numbers()] * 2),
+        (pd.DataFrame({0: pd.Categorical(["b", "a"]), 1: ["x", "y"]}), ["a", None, "b"], [LEVELS, Unused()]),
+        (
+            pd.DataFrame({0: [1.0, 2.0], 1: [0.0, 1.0]}),
+            [2.0, np.nan],
+            [levels_in_order([2.0], True), Numbers()],
+        ),
+        (pl.DataFrame({"0": [1.0, None], "1": [1.0, 2.0]}), [0.5, np.nan], [Numbers()] * 2),
+        (scipy.sparse.csr_matrix(np.eye(2)), [0.5], [Numbers()] * 2),
     ],
 )
-def test_points_of_any_other_column_need_a_row(data, values, rules):
+def test_points_of_any_column_are_what_a_row_at_them_is(data, values, rules):
     table = table_of(data)
-    assert Encoder(table.names, tuple(rules)).points(table, {table.names[0]: values}) is None
+    for names in (table.names, (table.names[0],) * 2):  # one column may decide several
+        encoder, points = Encoder(names, tuple(rules)), {table.names[0]: np.array(values)}
+        if rules[0] is LEVELS:
+            points = {0: np.array(values, object)}
+        expected = encoder(table.take(np.zeros(1, np.intp)).crossed(points))
+        moving = [place for place, name in enumerate(names) if name == table.names[0]]
+        np.testing.assert_array_equal(encoder.points(table, points)[:, moving], expected[:, moving])
 
 
-def test_points_of_another_table_need_a_row():
-    table = table_of(np.zeros((2, 2)))
-    assert Encoder((1, 0), (Numbers(),) * 2).points(table, {0: np.array([0.5])}) is None
+def test_points_look_at_no_other_column():
+    table = table_of(pd.DataFrame({"x": [0.5], "strange": pd.Categorical(["c"])}))
+    encoder = Encoder(table.names, (Numbers(), levels_in_order(["a"], unknown_is_missing=False)))
+    assert encoder.points(table, {"x": np.array([0.1, 0.2])})[:, 0].tolist() == [0.1, 0.2]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.float16])

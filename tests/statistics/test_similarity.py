@@ -75,9 +75,10 @@ def test_distances_of_several_categories_together_are_those_of_each_by_definitio
         {
             "x": rng.normal(size=n), "tied": np.round(rng.normal(size=n)), "gone": np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n)),
             "wide": np.where(rng.random(n) < 0.1, np.inf, rng.normal(size=n)), "whole": rng.integers(0, 200, n),
-            "a": pd.Categorical(rng.choice(list("pqr"), n)), "b": pd.Categorical(gaps(rng.choice(list("uvwxyz"), n), 0.4)),
+            "a": pd.Categorical(gaps(rng.choice(list("pqr"), n), 0.1)), "b": pd.Categorical(gaps(rng.choice(list("uvwxyz"), n), 0.4)),
         }
     )  # fmt: skip
+    frame["elsewhere"] = np.where(frame["b"].isna(), frame["x"], np.nan)  # says nothing of b's levels
     table = table_of(frame)
     weights = [np.ones(n), rng.integers(0, 3, n).astype(float), rng.random(n), (rng.random(n) < 0.2) * 1.0][
         seed % 4

@@ -1,4 +1,4 @@
-"""Values of given ranks among many numbers, without sorting them: exact, in a few passes that need no Python.
+"""Values of given ranks among many numbers, without sorting them, and numbers in order: exact, in a few passes that need no Python.
 
 A small sample brackets what is asked for. Between the brackets values are tallied in cells of equal width, so that each rank is known up
 to one cell, and the few values of these cells are looked through. Values far out, which would leave most others in one cell, are
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from icefield.typing import Float, Int64
+from icefield.typing import Float, Int64, Mask
 
 FEW = 2**14  # values that are partitioned as they are
 SAMPLE = 1024  # values that place the brackets
@@ -45,6 +45,29 @@ def lanes_at_ranks(lanes: Float, ranks: Int64) -> Float:
     found = np.empty((len(lanes), len(ranks)))
     kernels.values_at_ranks(lanes=np.ascontiguousarray(lanes, np.float64), ranks=ranks, values=found)
     return found
+
+
+def in_order(values: Float) -> tuple[Int64, Mask, int]:
+    """Positions of numbers in their order, those that are not finite last; where the next one differs; how many are finite.
+
+    Numbers that are equal come in any order.
+
+    Examples
+    --------
+    >>> order, differs, finite = in_order(np.array([2.0, np.nan, 1.0, 2.0]))
+    >>> sorted(order[1:3].tolist()), differs.tolist(), finite
+    ([0, 3], [True, False, True, True], 3)
+    """
+    from icefield import kernels
+
+    order, differs, finite = (
+        np.empty(len(values), np.int64),
+        np.empty(len(values), bool),
+        np.zeros(1, np.int64),
+    )
+    values = np.ascontiguousarray(values, np.float64)
+    kernels.order_numbers(values=values, order=order, is_last=differs.view(np.uint8), finite=finite)
+    return order, differs, int(finite[0])
 
 
 def _between_brackets(values: Float, ranks: Int64) -> Float | None:

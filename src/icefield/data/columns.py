@@ -217,7 +217,7 @@ def is_missing_value(value: Any) -> bool:
     if value is None:
         return True
     if isinstance(value, (float, np.floating)):
-        return bool(np.isnan(value))
+        return bool(value != value)  # only NaN differs from itself
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return bool(np.isnat(value))
     kind = type(value).__name__

@@ -159,9 +159,9 @@ def looked_up_quantiles(values: Array, probabilities: Float, summary: ColumnSumm
     )
 
 
-def ranks_of(probabilities: Float, n_values: int) -> Int64:
-    """Which of this many sorted values the quantiles are."""
-    ranks = np.ceil(_needed(probabilities, float(n_values))).astype(np.int64) - 1
+def ranks_of(probabilities: Float, n_values: int | Int64) -> Int64:
+    """Which of this many sorted values the quantiles are; of several numbers, in a column, ``(numbers, quantiles)``."""
+    ranks = np.ceil(_needed(probabilities, np.float64(n_values))).astype(np.int64) - 1
     return np.clip(ranks, 0, n_values - 1)
 
 

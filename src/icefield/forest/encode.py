@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -224,18 +224,24 @@ class Encoder:
         matrix = table.native if table.library == "numpy" else _as_matrix_view(table)
         return matrix if matrix is not None and rule.changes_nothing(matrix.dtype) else None
 
-    def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float | None:
-        """Rows in which some columns take these values, and the others any; None where only a row of the table can say.
-
-        A column of plain numbers takes a number as it is, and one rule for all columns looks at none of the others.
-        """
-        rule = self._only_rule(table) if table.library in ("numpy", "pandas") else None
-        if rule is None or not all(_takes_as_is(table, name, values) for name, values in points.items()):
-            return None
-        size = len(next(iter(points.values())))
-        out = np.zeros((size, len(self.names)))
-        for name, values in points.items():
-            out[:, table.position(name)] = rule.numbers(values, table.library, (name,))
+    def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float:
+        """Rows in which some columns take these values, as a row of the table does, and the others any."""
+        one = table.take(np.zeros(1, np.intp))
+        if table.library == "sparse":
+            return self(one.crossed(points))
+        not_plain = {name for name, rule in zip(self.names, self.rules) if not isinstance(rule, Numbers)}
+        others = {
+            name: values
+            for name, values in points.items()
+            if name in not_plain or not _takes_as_is(one.column(name), values)
+        }
+        crossed = one.select(tuple(others)).crossed(others) if others else one
+        out = np.zeros((len(next(iter(points.values()))), len(self.names)))
+        for i, (name, rule) in enumerate(zip(self.names, self.rules)):
+            if name in others:
+                out[:, i] = rule(crossed.column(name), table.library)
+            elif name in points:
+                out[:, i] = cast(Numbers, rule).numbers(points[name], table.library, (name,))
         return out
 
     def _only_rule(self, table: Table) -> Numbers | None:
@@ -282,10 +288,9 @@ def _as_matrix_view(table: Table) -> NDArray[Any] | None:
     return as_strided(column, (len(column), len(columns)), (column.strides[0], step), writeable=False)
 
 
-def _takes_as_is(table: Table, name: Any, values: NDArray[Any]) -> bool:
-    """Whether a column of a matrix or of pandas, and what is put into it, are the same kind of plain numbers."""
-    dtype = table.native.dtype if table.library == "numpy" else table.native[name].dtype
-    return bool(dtype == np.float64 and values.dtype == np.float64)
+def _takes_as_is(column: Column, values: NDArray[Any]) -> bool:
+    """Whether a column, and what is put into it, are plain numbers of one type."""
+    return column.kind == "float" and column.values.dtype == values.dtype
 
 
 def check_width(table: Table, expected: int) -> None:

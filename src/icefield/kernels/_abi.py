@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "b34e7238d61c15fbf365f87e95b567d3967b94661bffdb418ab93588476c2970"  # of the header
+STAMP = "bdfb14b49682ce6eefba9d2d38620fc536256272e2d53811011ff081a376ab28"  # of the header
 
 DONE = 0
 STOPPED = 1
@@ -492,26 +492,55 @@ def count_codes(*, codes: UInt8, here: UInt64, counts: Int64) -> bool:
     return _run_count_codes(locals())
 
 
-_count_segments = Structure("CountSegmentsArguments", (
-    Array("order", _I64, (('ordered_rows', 0),)), Array("ends", _I64, (('segments', 0),)),
-    Array("codes", _I32, (('rows', 0),)), Array("counts", _I64, (('segments', 0), ('codes', 0)), is_written=True),
+_add_by_code = Structure("AddByCodeArguments", (
+    Array("codes", _I64, (('rows', 0),)), Array("values", _F64, (('rows', 0), ('columns', 0))),
+    Array("sums", _F64, (('codes', 0), ('columns', 0)), is_written=True),
 ))
-_run_count_segments = Kernel("count_segments", _count_segments)
+_run_add_by_code = Kernel("add_by_code", _add_by_code)
 
 
-def count_segments(*, order: Int64, ends: Int64, codes: Int32, counts: Int64) -> bool:
-    return _run_count_segments(locals())
+def add_by_code(*, codes: Int64, values: Float64, sums: Float64) -> bool:
+    return _run_add_by_code(locals())
+
+
+_order_numbers = Structure("OrderNumbersArguments", (
+    Array("values", _F64, (('rows', 0),)), Array("order", _I64, (('rows', 0),), is_written=True),
+    Array("is_last", _U8, (('rows', 0),), is_written=True), Array("finite", _I64, (('', 1),), is_written=True),
+))
+_run_order_numbers = Kernel("order_numbers", _order_numbers)
+
+
+def order_numbers(*, values: Float64, order: Int64, is_last: UInt8, finite: Int64) -> bool:
+    return _run_order_numbers(locals())
+
+
+_count_between_ranks = Structure("CountBetweenRanksArguments", (
+    Array("order", _I64, (('ordered_rows', 0),)), Array("is_last", _U8, (('ordered_rows', 0),)),
+    Array("places", _I32, (('rows', 0), ('sets', 0))), Array("starts", _I64, (('sets', 1),)),
+    Array("ranks", _I64, (('sets', 0), ('cuts', 0))),
+    Array("counts", _I64, (('segments', 0), ('levels', 0)), is_written=True),
+    Array("used", _I64, (('sets', 0),), is_written=True),
+))
+_run_count_between_ranks = Kernel("count_between_ranks", _count_between_ranks)
+
+
+def count_between_ranks(*,
+    order: Int64, is_last: UInt8, places: Int32, starts: Int64, ranks: Int64, counts: Int64, used: Int64
+) -> bool:
+    return _run_count_between_ranks(locals())
 
 
 _find_never_together = Structure("FindNeverTogetherArguments", (
     Number("least", is_whole=False), Array("codes", _I32, (('rows', 0),)),
     Array("others", _I16, (('sets', 0), ('rows', 0))), Array("group_start", _I64, (('sets', 1),)),
-    Array("never", _U8, (('codes', 0), ('groups', 0)), is_written=True),
+    Array("group_rows", _I64, (('groups', 0),)), Array("never", _U8, (('codes', 0), ('groups', 0)), is_written=True),
 ))
 _run_find_never_together = Kernel("find_never_together", _find_never_together)
 
 
-def find_never_together(*, least: float, codes: Int32, others: Int16, group_start: Int64, never: UInt8) -> bool:
+def find_never_together(*,
+    least: float, codes: Int32, others: Int16, group_start: Int64, group_rows: Int64, never: UInt8
+) -> bool:
     return _run_find_never_together(locals())
 
 
@@ -1074,12 +1103,12 @@ __all__ = [
     "ALL", "ALSO", "COUNTED", "CrossTrees", "DONE", "EITHER_WAY", "EXPONENTIAL", "IDENTITY", "JOINT", "LOGISTIC",
     "Leaves", "MISSING", "MOST_NUMBERED", "MaskedTrees", "Moves", "NODE", "NO_MEMORY", "PAIRS", "PlanQuestion",
     "PlanSizes", "REST", "ROUTING_RULE", "RegionsOfAxes", "RegionsOfGrids", "SAME", "SINGLES", "SOFTMAX", "STOPPED",
-    "SUBTREE", "StepTotals", "StepTrees", "SweepTrees", "TOO_LARGE", "UNUSED", "ValueTables", "Walk", "add_changes",
-    "add_corners", "add_differences", "add_family", "add_joint", "add_leaves", "add_local_moves", "add_others",
-    "add_predictions", "add_steps", "add_sweeps", "audit_steps", "code_values", "count", "count_codes",
-    "count_in_cells", "count_moves", "count_rows", "count_runs", "count_segments", "count_up_to", "count_updates",
-    "cross_pairs", "cross_singles", "encode", "extent", "fill_buckets", "find_never_together", "find_regions",
-    "find_runs", "find_updates", "gather", "look_together", "look_up_surface", "measure_plan", "move_codes", "pack",
-    "pack_values", "predict_rows", "read_numbers", "region_shares", "resolve", "sum_surface", "sum_up", "survey",
-    "tally", "turn", "unfold", "values_at_ranks", "write_plan"
+    "SUBTREE", "StepTotals", "StepTrees", "SweepTrees", "TOO_LARGE", "UNUSED", "ValueTables", "Walk", "add_by_code",
+    "add_changes", "add_corners", "add_differences", "add_family", "add_joint", "add_leaves", "add_local_moves",
+    "add_others", "add_predictions", "add_steps", "add_sweeps", "audit_steps", "code_values", "count",
+    "count_between_ranks", "count_codes", "count_in_cells", "count_moves", "count_rows", "count_runs", "count_up_to",
+    "count_updates", "cross_pairs", "cross_singles", "encode", "extent", "fill_buckets", "find_never_together",
+    "find_regions", "find_runs", "find_updates", "gather", "look_together", "look_up_surface", "measure_plan",
+    "move_codes", "order_numbers", "pack", "pack_values", "predict_rows", "read_numbers", "region_shares", "resolve",
+    "sum_surface", "sum_up", "survey", "tally", "turn", "unfold", "values_at_ranks", "write_plan"
 ]

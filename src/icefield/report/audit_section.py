@@ -20,13 +20,11 @@ from icefield.wording.names import page_name
 MOST_EXAMPLES = 60
 
 
-def audit_section(study: Study, given: Any) -> AuditRecord | None:
-    """The report's section on an audit or checks; None where neither was asked for.
+def audit_section(study: Study, given: Any) -> AuditRecord:
+    """The report's section on an audit or checks.
 
     `given` is an `Audit`, a `Check`, a list of these, a mapping of what `Explainer.audit` takes, or True for an audit as it is.
     """
-    if given is None or given is False:
-        return None
     parts: list[Any] = []
     several = isinstance(given, Iterable) and not isinstance(given, (Mapping, Audit, Check, str))
     for part in given if several else [given]:

@@ -22,7 +22,6 @@ from icefield.effect import Effect
 from icefield.errors import InputError, InputTypeError
 from icefield.progress import Progress
 from icefield.report import glance, opening
-from icefield.report.audit_section import audit_section
 from icefield.report.card_data import feature_panel
 from icefield.report.comparison import build_comparison
 from icefield.report.live import live_row
@@ -34,6 +33,7 @@ from icefield.report.region_cards import region_cards
 from icefield.report.release import Release
 from icefield.report.stills import small_curve, spark
 from icefield.report.view_model import (
+    AuditRecord,
     Card,
     FeaturePanel,
     Finding,
@@ -111,7 +111,7 @@ def build(
     if released is not None:
         study, names = released.study, released.features(names)
     least = release or 0
-    record = audit_section(study, audit)
+    record = _audit_record(study, audit)
     with Progress("report", total=min(CARDS, len(names)) + 5) as progress:
         # 1. What is said of every feature, and which of them have cards.
         progress.now("every feature's effect")
@@ -208,6 +208,15 @@ def _check(title: Any, data_name: Any, release: Any, **options: Any) -> None:
         if release is not None and value is not None and value is not False:
             problem = f"is for files that reveal no single row, and {name} reveals some"
             raise InputError.about("release", problem, release, f"leave out {name}=...")
+
+
+def _audit_record(study: Study, given: Any) -> AuditRecord | None:
+    """The section on an audit or checks; None where neither was asked for."""
+    if given is None or given is False:
+        return None
+    from icefield.report.audit_section import audit_section  # audits have many modules of their own
+
+    return audit_section(study, given)
 
 
 def _findings(ranked: Sequence[RankedFeature]) -> list[Finding]:

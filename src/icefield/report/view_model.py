@@ -10,7 +10,6 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
-from decimal import Decimal
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -36,7 +35,8 @@ class PagePart:
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __init_subclass__(cls, kw_only: bool = False) -> None:
-        dataclass(frozen=True, kw_only=kw_only)(cls)
+        # Nobody compares or prints them, and what that takes would be compiled anew in every process.
+        dataclass(frozen=True, kw_only=kw_only, eq=False, repr=False)(cls)
 
 
 # --- what the script draws -------------------------------------------------------------------------
@@ -470,11 +470,23 @@ def packed(values: Any) -> Any:
     {'places': 4, 'whole': [[893, None], [-20000, 5000]]}
     """
     flat = list(_flat(values))
-    places = max(0, -min((int(Decimal(repr(value)).as_tuple().exponent) for value in flat), default=0))
+    places = max(0, *map(_decimals, flat)) if flat else 0
     factor = 10**places
     # While both are exact, their quotient is the very number that was packed.
     exact = max([factor, *(abs(value) * factor for value in flat)]) < EXACT
     return {"places": places, "whole": _whole(values, factor)} if exact else values
+
+
+def _decimals(value: float) -> int:
+    """How many decimals a number is written with.
+
+    Examples
+    --------
+    >>> [_decimals(value) for value in (0.25, 1e-07, 12)]
+    [2, 7, 0]
+    """
+    mantissa, _, exponent = repr(value).partition("e")
+    return len(mantissa.partition(".")[2]) - int(exponent or 0)
 
 
 def _flat(values: Any) -> Iterator[float]:

@@ -23,6 +23,7 @@ from icefield.data.frame import ORDERED_KINDS, Column, columns_at, is_missing_va
 from icefield.typing import Codes, Float, Mask
 
 ROWS = 20_000  # that are counted, where there are more
+HEAD = 1_000  # rows that show most columns of more values
 FEW = 12  # values up to which a column's values are levels
 GROUPS = 8  # of a number otherwise
 LEVELS = 30  # of a column that are told apart
@@ -153,6 +154,7 @@ class Combinations:
         self.among: Sequence[Any] = study.model.columns  # columns that may exclude values of others
         self._known: dict[Any, _Coded] = {}
         self._joints: dict[Sequence[Any], NDArray[np.int16]] = {}
+        self._sizes: dict[Sequence[Any], NDArray[np.intp]] = {}
 
     @cached_property
     def _are_levels(self) -> dict[Any, bool]:
@@ -181,6 +183,12 @@ class Combinations:
             both = first.astype(np.intp) * (int(codes.max()) + 1) + codes
             self._joints[names] = dense_codes(both)[0].astype(np.int16)
         return self._joints[names]
+
+    def _group_rows(self, names: Sequence[Any]) -> NDArray[np.intp]:
+        """How many rows have each of these codes."""
+        if names not in self._sizes:
+            self._sizes[names] = np.bincount(self._joint(names))
+        return self._sizes[names]
 
     def _remember_all(self) -> None:
         """Code all columns, which are taken together where that is faster."""
@@ -224,8 +232,9 @@ class Combinations:
         for first in range(0, len(sets), SETS):
             some = sets[first : first + SETS]
             joint = np.stack([self._joint(names) for names in some])
-            start = np.concatenate([[0], np.cumsum(joint.max(axis=1).astype(np.int64) + 1)])
-            never = never_together(codes, joint, start, EXPECTED)
+            sizes = [self._group_rows(names) for names in some]
+            start = np.cumsum([0, *map(len, sizes)])
+            never = never_together(codes, joint, sizes, EXPECTED)
             for i in np.flatnonzero(np.logical_or.reduceat(never.any(axis=0), start[:-1])).tolist():
                 yield some[i], joint[i], never[:, start[i] : start[i + 1]]
 
@@ -253,13 +262,15 @@ class _Coded:
             cuts, codes, few = np.zeros(0), place[column.codes[rows]], True
         else:
             values = column.values[rows]
-            ranked = np.sort(values[~gone])
-            is_first = np.ones(len(ranked), bool)
-            is_first[1:] = ranked[1:] != ranked[:-1]
-            cuts = ranked[is_first]
+            known = values[~gone]
+            cuts = np.unique(known[:HEAD])
             few = len(cuts) <= FEW
+            if few:
+                cuts = np.unique(known)
+                few = len(cuts) <= FEW
             if not few:
-                cuts = np.unique(ranked[(np.arange(1, GROUPS) * len(ranked)) // GROUPS])
+                ranks = (np.arange(1, GROUPS) * len(known)) // GROUPS
+                cuts = np.unique(np.partition(known, ranks)[ranks])
             codes = np.searchsorted(cuts, values, "left" if few else "right")
         return cls(dense_codes(np.where(gone, -1, codes))[0].astype(np.int16), few, cuts)
 

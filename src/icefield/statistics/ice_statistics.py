@@ -202,7 +202,10 @@ def product_by_rows(a: Float, b: Float) -> Float:
     """``a @ b`` of which little is summed over, some rows at a time, for the same reason."""
     most = VECTOR_BY_ONE_THREAD if b.shape[1] == 1 else BY_ONE_THREAD // max(1, b.shape[1])
     at_once = max(1, most // max(1, len(b)))
-    return np.concatenate([a[i : i + at_once] @ b for i in range(0, max(1, len(a)), at_once)])
+    out = np.empty((len(a), b.shape[1]))
+    for start in range(0, len(a), at_once):
+        np.matmul(a[start : start + at_once], b, out=out[start : start + at_once])
+    return out
 
 
 def row_shares(row_weights: Float | None, rows: int) -> Float:

@@ -7,13 +7,14 @@ share of all there was. Conditions read as people write them (``hum > 0.8``, ``s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.code_counts import sums_by_code
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.naming import PLAIN, Naming
 from icefield.sampling import equal_parts
@@ -113,6 +114,20 @@ class _Responses:
     weights: Float
     total: float
 
+    @classmethod
+    def of(cls, values: Float, weights: Float) -> _Responses:
+        return cls(values, weights, _distance(values, weights))
+
+
+class _Part:
+    """The rows of one part, and how far their responses are from its mean."""
+
+    def __init__(self, of: _Responses, rows: Mask) -> None:
+        self.rows, self.at = rows, np.flatnonzero(rows)
+        values, self.weights = of.values[self.at], of.weights[self.at]
+        self.apart = values - self.weights @ values / self.weights.sum()
+        self.weighted = self.weights[:, None] * self.apart
+
 
 Tree = tuple[list[RegionRows], list[Split]]
 
@@ -128,7 +143,7 @@ def partition(
 
     Where the first condition may be about the columns `first` only, one split is looked for after the other.
     """
-    of = _Responses(response, weights, _distance(response, weights))
+    of = _Responses.of(response, weights)
     whole = RegionRows((), np.ones(len(weights), dtype=bool))
     if of.total <= 0:
         return [whole], []
@@ -140,6 +155,20 @@ def partition(
     if limits.depth < 2 or sum(s.removed for s in one_by_one[1]) > NEARLY_ALL:
         return one_by_one
     return _by_two_cuts(one_by_one, columns, of, limits)
+
+
+def each_cut(
+    columns: Mapping[Any, Column], response: Float, weights: Float, limits: Limits
+) -> Iterator[tuple[Condition, float]]:
+    """The best cut of all rows by each column that removes enough: its left side, and the share it removes."""
+    of = _Responses.of(response, weights)
+    if of.total <= 0:
+        return
+    whole = _Part(of, np.ones(len(weights), dtype=bool))
+    for name, column in columns.items():
+        split = _best_split({name: column}, of, whole, limits)
+        if split is not None:
+            yield split[0], split[3]
 
 
 def _by_two_cuts(one_by_one: Tree, columns: Mapping[Any, Column], of: _Responses, limits: Limits) -> Tree:
@@ -179,7 +208,7 @@ def _best_cut_of_sides(
     for side in sides:
         apart = response[side] - mean
         mass = np.asarray(np.bincount(codes[side], weights[side], minlength=size), dtype=np.float64)
-        sums = _sums_by(codes[side], weights[side][:, None] * apart, size)
+        sums = sums_by_code(codes[side], weights[side][:, None] * apart, size)
         total += _gains(mass, sums, False)[0]
     inside = codes < size - 1
     cut = int(total[: max(int(codes[inside].max()), 1)].argmax()) if inside.any() else 0
@@ -192,7 +221,7 @@ def _grow(parts: list[RegionRows], columns: Mapping[Any, Column], of: _Responses
     for _ in range(limits.depth):
         grown: list[RegionRows] = []
         for part in parts:
-            split = _best_split(columns, of, part.rows, limits)
+            split = _best_split(columns, of, _Part(of, part.rows), limits)
             if split is None:
                 grown.append(part)
                 continue
@@ -212,34 +241,30 @@ def _distance(response: Float, weights: Float) -> float:
 
 
 def _best_split(
-    columns: Mapping[Any, Column], of: _Responses, rows: Mask, limits: Limits
+    columns: Mapping[Any, Column], of: _Responses, part: _Part, limits: Limits
 ) -> tuple[Condition, Condition, Mask, float] | None:
-    at = np.flatnonzero(rows)
-    values, weights = of.values[at], of.weights[at]
-    apart, least = values - weights @ values / weights.sum(), limits.least_rows * of.weights.sum()
-    gains = {name: _best_cut(column, at, apart, weights, least, CUTS)[0] for name, column in columns.items()}
+    least = limits.least_rows * of.weights.sum()
+    gains = {name: _best_cut(column, part, least, CUTS)[0] for name, column in columns.items()}
     name = max(gains, key=gains.__getitem__, default=None)
     if name is None or gains[name] <= limits.least_removed * of.total:
         return None
     # The column is settled: now every threshold it allows is tried.
-    gain, left_at = _best_cut(columns[name], at, apart, weights, least, len(at))
-    left = np.zeros(len(rows), dtype=bool)
-    left[at] = left_at
-    low, high = _conditions(columns[name], name, left, rows & ~left)
+    gain, left_at = _best_cut(columns[name], part, least, len(part.at))
+    left = np.zeros(len(part.rows), dtype=bool)
+    left[part.at] = left_at
+    low, high = _conditions(columns[name], name, left, part.rows & ~left)
     return low, high, left, gain / of.total
 
 
-def _best_cut(
-    column: Column, at: NDArray[np.intp], apart: Float, weights: Float, least: float, cuts: int
-) -> tuple[float, Mask]:
-    """The largest squared distance one cut of a column removes, and which of the rows `at` are on its left."""
-    nowhere = np.zeros(len(at), dtype=bool)
-    coded = _ordered_codes(column, at, apart, weights, cuts)
+def _best_cut(column: Column, part: _Part, least: float, cuts: int) -> tuple[float, Mask]:
+    """The largest squared distance one cut of a column removes, and which of the part's rows are on its left."""
+    nowhere = np.zeros(len(part.at), dtype=bool)
+    coded = _ordered_codes(column, part.at, part.apart, part.weights, cuts)
     if coded is None:
         return -1.0, nowhere
     codes, size = coded
-    mass = np.asarray(np.bincount(codes, weights, minlength=size), dtype=np.float64)
-    sums = _sums_by(codes, weights[:, None] * apart, size)
+    mass = np.asarray(np.bincount(codes, part.weights, minlength=size), dtype=np.float64)
+    sums = sums_by_code(codes, part.weighted, size)
     best, left = -1.0, nowhere
     for missing_left in (False, True) if mass[-1] > 0 else (False,):
         gains, masses = _gains(mass, sums, missing_left)
@@ -249,13 +274,6 @@ def _best_cut(
             best = float(gains[cut])
             left = np.where(codes == size - 1, missing_left, codes <= cut)
     return best, left
-
-
-def _sums_by(codes: NDArray[np.intp], values: Float, size: int) -> Float:
-    """Sums of rows by code, ``(size, columns)``, added up in the order of the rows: the last digit may choose a rule."""
-    cells = codes[:, None] * values.shape[1] + np.arange(values.shape[1])
-    sums = np.bincount(cells.ravel(), values.ravel(), minlength=size * values.shape[1])
-    return np.asarray(sums, dtype=np.float64).reshape(size, -1)
 
 
 def _gains(mass: Float, sums: Float, missing_left: bool) -> tuple[Float, Float]:

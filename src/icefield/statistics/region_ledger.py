@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from icefield.core.study import Study
-from icefield.statistics.partition import Limits, partition
+from icefield.statistics.partition import Limits, each_cut
 from icefield.statistics.regions import LEAST_REMOVED, RegionCurves, Regions, other_columns
 
 REJECTED = 3  # cuts that were not made, of those that would have removed most
@@ -37,17 +37,11 @@ def ledger(study: Study, regions: Regions) -> list[LedgerCut]:
     curves = RegionCurves.of(regions.effect)
     used = {split.column for split in regions.splits}
     (feature,) = study.resolve([regions.feature])
-    first, tried = made[0], []
-    for name, column in other_columns(study, feature.columns, curves.rows).items():
-        if name in used:
-            continue
-        limits = Limits(
-            depth=1, least_rows=max(0.02, min(0.5, 10 / len(curves.rows))), least_removed=LEAST_TOLD
-        )
-        parts, splits = partition({name: column}, curves.shapes, curves.weights, limits)
-        if splits:
-            tried.append((splits[0].removed, parts[0].words(study.naming)))
-    tried.sort(key=lambda cut: -cut[0])
+    others = other_columns(study, feature.columns, curves.rows)
+    others = {name: column for name, column in others.items() if name not in used}
+    limits = Limits(least_rows=max(0.02, min(0.5, 10 / len(curves.rows))), least_removed=LEAST_TOLD)
+    first, cuts = made[0], each_cut(others, curves.shapes, curves.weights, limits)
+    tried = sorted(((removed, left.words(study.naming)) for left, removed in cuts), key=lambda cut: -cut[0])
     together = regions.splits[0].together > 0
     return [
         *made,

@@ -23,12 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.code_counts import segment_counts
+from icefield.data.at_ranks import in_order
+from icefield.data.code_counts import counts_between_ranks
 from icefield.data.distribution import looked_up_quantiles, ranks_of, weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, Column
-from icefield.typing import Float
+from icefield.typing import Float, Int64
 
 CUTS = 100  # the distribution functions of numbers are compared at so many quantiles
+PROBABILITIES = np.linspace(0, 1, CUTS + 1)[1:]
 CODES = 1_000  # levels of another column that are told apart; rarer ones count as one
 FEW_CODES = 100  # the same, where there are landmarks
 MOST_LEVELS = 1_000  # that are all compared with each other
@@ -73,18 +75,6 @@ class ComparedLevels:
         mass = np.bincount(self.places, self.weights)[: len(self.levels)]
         return np.sort(np.argsort(-mass, kind="stable")[:LANDMARKS])
 
-    def frequencies(self, column: _ColumnInOrder | _ColumnOfLevels) -> Float | None:
-        """Of every level, the share of its rows that have each code of a column; None where that says nothing."""
-        table = column.counts(self)
-        if table is None:
-            return None
-        if column.rest is not None:  # whose rows have the last code
-            weights = None if self.unweighted else self.weights[column.rest]
-            table[:, -1] += np.bincount(self.places[column.rest], weights, minlength=len(self.levels) + 1)[
-                :-1
-            ]
-        return np.asarray(table / table.sum(axis=1, keepdims=True))
-
     def cell_counts(self, rows: Any, code: NDArray[Any], n_codes: int) -> Float:
         """The weight of each level's rows that have each code, ``(levels, n_codes)``."""
         n_levels = len(self.levels)
@@ -93,20 +83,45 @@ class ComparedLevels:
         table = np.bincount(cell, weights, minlength=(n_levels + 1) * n_codes)[: n_levels * n_codes]
         return table.reshape(n_levels, n_codes).astype(np.float64)
 
-    def distances(self, column: _ColumnInOrder | _ColumnOfLevels) -> Float | None:
-        """Of all levels to the landmarks, by one other column."""
-        shares = self.frequencies(column)
-        if shares is None:
-            return None
-        if column.ordered:
+    def distances(self, table: Float, ordered: bool) -> Float:
+        """Of all levels to the landmarks, by the weights of their rows that have each code of a column, in `ordered` ones up to it."""
+        shares = table / table.sum(axis=1, keepdims=True)
+        if ordered:
             shares = shares.cumsum(axis=1)
         marks, out = shares[self.landmarks], np.empty((len(shares), len(self.landmarks)))
         step = max(1, AT_ONCE // marks.size)
         for low in range(0, len(shares), step):
             part = slice(low, low + step)
-            gap = np.abs(shares[part, None] - marks[None])
-            out[part] = gap.max(axis=2) if column.ordered else 0.5 * gap.sum(axis=2)
+            if ordered:  # codes first: the largest of many is found for all pairs of levels side by side
+                gap = shares.T[:, part, None] - marks.T[:, None]
+                out[part] = np.abs(gap, out=gap).max(axis=0)
+            else:
+                gap = shares[part, None] - marks[None]
+                out[part] = 0.5 * np.abs(gap, out=gap).sum(axis=2)
         return out
+
+
+class ComparedTogether:
+    """Categories of the same rows; where none is weighted, the rows of all their levels are counted in one walk."""
+
+    def __init__(self, each: Sequence[ComparedLevels]) -> None:
+        self.each = each
+        self.unweighted = all(compared.unweighted for compared in each)
+        self.n_known = np.array([np.count_nonzero(compared.known) for compared in each])
+
+    @cached_property
+    def starts(self) -> Int64:
+        """Where each category's levels begin among those of all, and where the last one's end."""
+        return np.cumsum([0, *(len(compared.levels) for compared in self.each)])
+
+    @cached_property
+    def places(self) -> NDArray[np.int32]:
+        """Each row's level in each category, ``(rows, categories)``, as its place among those of all; beyond them where it has none."""
+        places = np.empty((len(self.each[0].known), len(self.each)), np.int32)
+        for number, compared in enumerate(self.each):
+            begin, beyond = np.int32(self.starts[number]), np.int32(self.starts[-1] + number)
+            places[:, number] = np.where(compared.known, compared.places + begin, beyond)
+        return places
 
 
 def similarity_orders(
@@ -120,15 +135,18 @@ def similarity_orders(
     few = 2 * len(rows) < len(compared[0].known)
     if few:
         compared = [each.take(rows) for each in compared]
-    # Rows of one value are added up in their own order, where sums depend on it.
-    stable = not all(each.unweighted for each in compared)
+    together = ComparedTogether(compared)
 
     def work(column: Column) -> list[Float | None]:
         if column.kind == "other":
             return [None] * len(compared)
         part = column.part(rows) if few else column
-        described = _ColumnInOrder(part, stable) if part.kind in ORDERED_KINDS else _ColumnOfLevels(part)
-        return [each.distances(described) if part.name not in each.columns else None for each in compared]
+        in_order = part.kind in ORDERED_KINDS
+        described = _ColumnInOrder(part, together) if in_order else _ColumnOfLevels(part, together)
+        return [
+            None if table is None or part.name in each.columns else each.distances(table, in_order)
+            for each, table in zip(compared, described.counts())
+        ]
 
     total = [np.zeros((len(each.levels), len(each.landmarks))) for each in compared]
     for distances in mapped(work, columns):
@@ -156,39 +174,33 @@ def quantiles_of(values: NDArray[Any], probabilities: Float, weights: Float) -> 
 
 
 class _ColumnInOrder:
-    """Rows by the value of a column of numbers or times; the `rest`, without a finite value, stand beyond the last quantile."""
+    """Rows by the value of a column of numbers or times; those without a finite value stand beyond the last quantile."""
 
-    ordered = True
-
-    def __init__(self, column: Column, stable: bool) -> None:
+    def __init__(self, column: Column, compared: ComparedTogether) -> None:
+        self._compared = compared
         values = column.to_float()
-        finite = np.isfinite(values)
-        self.rest = None if finite.all() else np.flatnonzero(~finite)
-        inside = None if self.rest is None else np.flatnonzero(finite)
-        known = values if inside is None else values[inside]
-        order = np.argsort(known, kind="stable" if stable else None)
-        self._rows = order if inside is None else inside[order]
-        ranked = known[order]
-        # Rows of one value stand together: where each such run ends.
-        self._ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[: len(ranked)])
+        self._rows, self._is_last, self._finite = in_order(values)
+        if not compared.unweighted:  # rows of one value are added up in their own order: sums depend on it
+            self._rows = np.argsort(np.where(np.isfinite(values), values, np.inf), kind="stable")
 
-    def counts(self, compared: ComparedLevels) -> Float | None:
-        """The weight of each level's rows between the quantiles of all known rows' values, ``(levels, gaps)``."""
-        known = compared.known[self._rows]
-        taken = np.flatnonzero(known)
+    def counts(self) -> Iterable[Float | None]:
+        """Of each category, the weight of each level's rows between the quantiles of all known rows' values, ``(levels, gaps)``."""
+        if not self._compared.unweighted:
+            return [self._weighted_counts(compared) for compared in self._compared.each]
+        places, starts = self._compared.places, self._compared.starts
+        rest = self._rows[self._finite :]
+        known = self._compared.n_known - [np.count_nonzero(one.known[rest]) for one in self._compared.each]
+        ranks = ranks_of(PROBABILITIES, np.maximum(known, 1)[:, None])
+        tables = counts_between_ranks(self._rows, self._is_last, places, starts, ranks)
+        return [table.T.astype(np.float64) if n else None for n, table in zip(known.tolist(), tables)]
+
+    def _weighted_counts(self, compared: ComparedLevels) -> Float | None:
+        taken = np.flatnonzero(compared.known[self._rows[: self._finite]])
         if not len(taken):
             return None
-        probabilities = np.linspace(0, 1, CUTS + 1)[1:]
-        if compared.unweighted:
-            cuts = taken[ranks_of(probabilities, len(taken))]
-        else:
-            cuts = weighted_quantiles(taken, probabilities, compared.weights[self._rows[taken]])
-        ends = np.append(np.unique(self._ends[np.searchsorted(self._ends, cuts)]) + 1, len(known))
-        if compared.unweighted:
-            n_levels = len(compared.levels)
-            return segment_counts(self._rows, ends, compared.places, n_levels + 1)[:, :n_levels].T.astype(
-                np.float64
-            )
+        cuts = weighted_quantiles(taken, PROBABILITIES, compared.weights[self._rows[taken]])
+        ends = np.flatnonzero(self._is_last)
+        ends = np.append(np.unique(ends[np.searchsorted(ends, cuts)]) + 1, len(self._rows))
         sizes = np.diff(ends, prepend=0)
         return compared.cell_counts(self._rows, np.repeat(np.arange(len(sizes)), sizes), len(sizes))
 
@@ -196,15 +208,17 @@ class _ColumnInOrder:
 class _ColumnOfLevels:
     """Rows by the level of another category."""
 
-    ordered, rest = False, None
-
-    def __init__(self, column: Column) -> None:
-        codes = column.codes
+    def __init__(self, column: Column, compared: ComparedTogether) -> None:
+        self._compared, codes = compared, column.codes
         self._codes = np.where(codes < 0, len(column.levels), codes)
         self._n_codes = len(column.levels) + 1
 
-    def counts(self, compared: ComparedLevels) -> Float:
-        """The weight of each level's rows that have each of the other's levels, ``(levels, codes)``; the rarest share a code."""
+    def counts(self) -> Iterable[Float | None]:
+        """Of each category, the weight of each level's rows that have each of these levels, ``(levels, codes)``."""
+        return map(self._counts, self._compared.each)
+
+    def _counts(self, compared: ComparedLevels) -> Float:
+        """The same of one category; the rarest levels share a code."""
         most = CODES if len(compared.landmarks) == len(compared.levels) else FEW_CODES
         if self._n_codes <= most:
             return compared.cell_counts(slice(None), self._codes, self._n_codes)

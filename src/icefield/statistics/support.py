@@ -375,8 +375,7 @@ def _area(
 
 def _squared_distances(rows: Float, data: Float) -> Float:
     """Squared distances of rows from the data, ``(rows, data)``."""
-    squared = product_by_rows(rows, data.T)
-    squared *= -2.0
+    squared = product_by_rows(-2.0 * rows, data.T)
     squared += np.square(rows).sum(axis=1)[:, None]
     squared += np.square(data).sum(axis=1)
     return squared

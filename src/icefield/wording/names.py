@@ -12,6 +12,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from icefield.data.columns import is_missing_value
@@ -46,6 +47,7 @@ def name_text(name: Any, limit: int = NAME_LIMIT) -> str:
     return abbreviated(text, limit) if text else "(empty)"
 
 
+@cache
 def _drawable(character: str) -> str:
     category = unicodedata.category(character)
     if character.isspace():

@@ -11,6 +11,7 @@ in the data, so a value becomes one harmless line with few digits. In a console,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -50,14 +51,14 @@ def number_text(value: float, digits: int = 3, decimals: int | None = None) -> s
     ('−3.6', '0.00')
     """
     value = float(value)
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         return str(value).replace("-", MINUS)
     size = abs(value)
     if size >= 1e9 or (size != 0 and size < 1e-4 and decimals is None):
         return f"{value:.{digits}g}".replace("-", MINUS)
     if decimals is None:
         whole = size >= 10.0 ** (digits - 1) or value == round(value)
-        decimals = 0 if whole else digits - 1 - int(np.floor(np.log10(size)))
+        decimals = 0 if whole else digits - 1 - math.floor(math.log10(size))
         text = f"{size:,.{decimals}f}"
         text = text.rstrip("0").rstrip(".") if decimals else text
     else:

@@ -130,8 +130,9 @@ class EncodeOnce:
     def points(self, table: Table, points: Mapping[Any, Array]) -> Float:
         """Any one row of the table at each of some points, whose values its moving columns take."""
         table = table if table.origin is None else table.origin[0]  # taken rows need not be looked at
-        found = self._encode.points(table, points) if isinstance(self._encode, Encoder) else None
-        return self(table.take(np.zeros(1, np.intp)).crossed(points)) if found is None else found
+        if isinstance(self._encode, Encoder):
+            return self._encode.points(table, points)
+        return self(table.take(np.zeros(1, np.intp)).crossed(points))
 
     def moved(self, table: Table, points: Mapping[Any, Array], columns: Sequence[int]) -> Iterator[Float]:
         """Some forest columns at each of these points, which decide them."""

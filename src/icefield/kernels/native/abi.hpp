@@ -375,12 +375,28 @@ struct CountCodesArguments {
     Table<i64> counts;      // [columns, 256]
 };
 
-// Rows of each code in each segment of an order of some of them.
-struct CountSegmentsArguments {
-    List<const i64> order;  // [ordered_rows]
-    List<const i64> ends;   // [segments]
-    List<const i32> codes;  // [rows]
-    Table<i64> counts;      // [segments, codes]
+struct AddByCodeArguments {
+    List<const i64> codes;    // [rows]
+    Table<const f64> values;  // [rows, columns]
+    Table<f64> sums;          // [codes, columns]
+};
+
+struct OrderNumbersArguments {
+    List<const f64> values;  // [rows]
+    List<i64> order;         // [rows]
+    List<u8> is_last;        // [rows]
+    List<i64> finite;        // [1]
+};
+
+// Rows of the levels of several sets between ranks, in an order of some rows by a value.
+struct CountBetweenRanksArguments {
+    List<const i64> order;    // [ordered_rows]
+    List<const u8> is_last;   // [ordered_rows]
+    Table<const i32> places;  // [rows, sets]
+    List<const i64> starts;   // [sets + 1]
+    Table<const i64> ranks;   // [sets, cuts]
+    Table<i64> counts;        // [segments, levels]
+    List<i64> used;           // [sets]
 };
 
 struct FindNeverTogetherArguments {
@@ -388,6 +404,7 @@ struct FindNeverTogetherArguments {
     List<const i32> codes;        // [rows]
     Table<const i16> others;      // [sets, rows]
     List<const i64> group_start;  // [sets + 1]
+    List<const i64> group_rows;   // [groups]
     Table<u8> never;              // [codes, groups]
 };
 

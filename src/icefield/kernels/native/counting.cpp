@@ -204,42 +204,91 @@ i64 run(const CountCodesArguments& a) {
     return DONE;
 }
 
-i64 run(const CountSegmentsArguments& a) {
-    i64 row = 0;
-    for (i64 s = 0; s < a.ends.size; ++s) {
-        i64* counts = a.counts.row(s);
-        for (; row < a.ends[s]; ++row) ++counts[a.codes[a.order[row]]];
+// Add rows to the sums of their codes, in the order of the rows.
+i64 run(const AddByCodeArguments& a) {
+    for (i64 r = 0; r < a.codes.size; ++r) {
+        const f64* const value = a.values.row(r);
+        f64* const sum = a.sums.row(a.codes[r]);
+        for (i64 c = 0; c < a.values.columns; ++c) sum[c] += value[c];
     }
     return DONE;
 }
 
-// Which codes never occur with which groups of other sets, although by chance `least` rows at least would have both.
+// In every set, the rows that have a level are ranked by themselves; a segment ends with the last row of the value that the row
+// of a rank has. `is_last` says where that is. A row's place is its level among those of all sets, or beyond all where it has none.
+i64 run(const CountBetweenRanksArguments& a) {
+    constexpr i64 AHEAD = 16;  // rows fetched while others are counted: the order leads anywhere in memory
+    const i64 sets = a.places.columns, levels = a.counts.columns, cuts = a.ranks.columns;
+    if (!fits_i32(a.order.size) || a.counts.rows <= cuts) return TOO_LARGE;
+    Zeros<i64> now(levels + sets), cut(sets);
+    Zeros<i32> ranked(sets), next(sets);
+    if (!now.ok() || !cut.ok() || !ranked.ok() || !next.ok()) return NO_MEMORY;
+    i32 *const ranked_rows = ranked.data(), *const next_rank = next.data();
+    const auto end_segment = [&](i64 s) {
+        i64* const counts = a.counts.row(a.used[s]++);
+        for (i64 level = a.starts[s]; level < a.starts[s + 1]; ++level) {
+            counts[level] = now[level];
+            now[level] = 0;
+        }
+        while (cut[s] < cuts && a.ranks(s, cut[s]) < ranked[s]) ++cut[s];
+        next[s] = cut[s] < cuts ? static_cast<i32>(a.ranks(s, cut[s])) : INT32_MAX;
+    };
+    for (i64 s = 0; s < sets; ++s) next[s] = cuts > 0 ? static_cast<i32>(a.ranks(s, 0)) : INT32_MAX;
+    for (i64 i = 0; i < a.order.size; ++i) {
+        const i32* const place = a.places.row(a.order[i]);
+        if (i + AHEAD < a.order.size) __builtin_prefetch(a.places.row(a.order[i + AHEAD]));
+        i32 is_reached = 0;
+        for (i64 s = 0; s < sets; ++s) ++now[place[s]];
+        for (i64 s = 0; s < sets; ++s) {
+            ranked_rows[s] += place[s] < levels;
+            is_reached |= ranked_rows[s] > next_rank[s];
+        }
+        if (is_reached == 0 || a.is_last[i] == 0) continue;
+        for (i64 s = 0; s < sets; ++s) {
+            if (ranked[s] > next[s]) end_segment(s);
+        }
+    }
+    for (i64 s = 0; s < sets; ++s) end_segment(s);
+    return DONE;
+}
+
+// Which codes never occur with which groups of other sets, although by chance `least` rows at least would have both. What is
+// expected to occur does so soon, as a rule: no more rows are looked at than it takes.
 i64 run(const FindNeverTogetherArguments& a) {
+    constexpr i64 AT_ONCE = 256;
     const i64 rows = a.codes.size, codes = a.never.rows;
     i64 most = 0;
     for (i64 s = 0; s < a.others.rows; ++s) {
         const i64 groups = a.group_start[s + 1] - a.group_start[s];
         most = groups > most ? groups : most;
     }
-    Zeros<i64> together(codes * most), with_code(codes), in_group(most);
-    if (!together.ok() || !with_code.ok() || !in_group.ok()) return NO_MEMORY;
+    Zeros<u8> expected(codes * most);
+    Zeros<i64> with_code(codes);
+    if (!expected.ok() || !with_code.ok()) return NO_MEMORY;
     const i32* const code = a.codes.data;
     for (i64 r = 0; r < rows; ++r) ++with_code[code[r]];
     for (i64 s = 0; s < a.others.rows; ++s) {
         const i64 start = a.group_start[s], groups = a.group_start[s + 1] - start;
-        for (i64 i = 0; i < codes * groups; ++i) together[i] = 0;
-        for (i64 g = 0; g < groups; ++g) in_group[g] = 0;
         const i16* const group = a.others.row(s);
-        i64* const counts = together.data();
-        for (i64 r = 0; r < rows; ++r) ++counts[code[r] * groups + group[r]];
-        for (i64 c = 0; c < codes; ++c) {
-            for (i64 g = 0; g < groups; ++g) in_group[g] += counts[c * groups + g];
-        }
+        u8* const left = expected.data();
+        i64 to_find = 0;
         for (i64 c = 0; c < codes; ++c) {
             for (i64 g = 0; g < groups; ++g) {
-                const f64 by_chance = static_cast<f64>(with_code[c] * in_group[g]) / static_cast<f64>(rows);
-                a.never(c, start + g) = counts[c * groups + g] == 0 && by_chance >= a.least;
+                const f64 by_chance = static_cast<f64>(with_code[c] * a.group_rows[start + g]) / static_cast<f64>(rows);
+                left[c * groups + g] = by_chance >= a.least;
+                to_find += left[c * groups + g];
             }
+        }
+        for (i64 first = 0; first < rows && to_find > 0; first += AT_ONCE) {
+            const i64 end = first + AT_ONCE < rows ? first + AT_ONCE : rows;
+            for (i64 r = first; r < end; ++r) {
+                const i64 cell = code[r] * groups + group[r];
+                to_find -= left[cell];
+                left[cell] = 0;
+            }
+        }
+        for (i64 c = 0; c < codes; ++c) {
+            for (i64 g = 0; g < groups; ++g) a.never(c, start + g) = left[c * groups + g];
         }
     }
     return DONE;

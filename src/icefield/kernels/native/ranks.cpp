@@ -1,4 +1,4 @@
-// Values of given ranks in many short lanes, none of which is sorted.
+// Values of given ranks in many short lanes, none of which is sorted; and the order of many numbers.
 
 #include <math.h>
 
@@ -9,7 +9,7 @@
 namespace icefield {
 namespace {
 
-constexpr i64 CELLS = 1024;
+constexpr i64 CELLS = 1024, SAMPLE = 256;
 
 class Lane {
 public:
@@ -66,6 +66,41 @@ private:
     Zeros<i64> count_;
 };
 
+struct Numbered {
+    f64 value;
+    i64 row;
+};
+
+// Sorted by quicksort, with what is short by insertion.
+void sort_numbers(Numbered* numbers, i64 first, i64 last) {
+    while (last - first > 24) {
+        const f64 pivot = numbers[first + (last - first) / 2].value;
+        i64 i = first, j = last;
+        while (i <= j) {
+            while (numbers[i].value < pivot) ++i;
+            while (pivot < numbers[j].value) --j;
+            if (i > j) break;
+            const Numbered other = numbers[i];
+            numbers[i++] = numbers[j];
+            numbers[j--] = other;
+        }
+        // The shorter part first, so that few calls wait for each other.
+        if (j - first < last - i) {
+            sort_numbers(numbers, first, j);
+            first = i;
+        } else {
+            sort_numbers(numbers, i, last);
+            last = j;
+        }
+    }
+    for (i64 i = first + 1; i <= last; ++i) {
+        const Numbered moved = numbers[i];
+        i64 at = i;
+        for (; at > first && moved.value < numbers[at - 1].value; --at) numbers[at] = numbers[at - 1];
+        numbers[at] = moved;
+    }
+}
+
 }  // namespace
 
 // By lane, the values of these ranks, from 0 for the smallest; NaN where the lane has one.
@@ -76,6 +111,48 @@ i64 run(const ValuesAtRanksArguments& a) {
         if (a.ranks[k] < 0 || a.ranks[k] >= a.lanes.columns) return TOO_LARGE;
     }
     for (i64 i = 0; i < a.lanes.rows; ++i) lane.find(a.lanes.row(i), a.ranks, a.values.row(i));
+    return DONE;
+}
+
+// The rows in the order of their values, those that are not finite last; `is_last` says in that order where the next row has
+// another value. Rows are laid out by cells, which are then sorted one by one: cells of equal width between what a few values
+// are, and two for what is beyond.
+i64 run(const OrderNumbersArguments& a) {
+    const i64 rows = a.values.size, cells = rows / 8 + 1;
+    Zeros<Numbered> numbers(rows);
+    Zeros<i64> start(cells + 1);
+    if (!numbers.ok() || !start.ok()) return NO_MEMORY;
+    const f64* const values = a.values.data;
+    Numbered some[SAMPLE];
+    i64 n_some = 0;
+    for (i64 i = 0; i < SAMPLE && i < rows; ++i) {
+        const f64 value = values[rows < SAMPLE ? i : i * (rows / SAMPLE)];
+        if (fabs(value) < HUGE_VAL) some[n_some++] = {value, 0};
+    }
+    sort_numbers(some, 0, n_some - 1);
+    const f64 low = n_some > 0 ? some[n_some / 64].value : 0.0, high = n_some > 0 ? some[n_some - 1 - n_some / 64].value : 0.0;
+    // Numbers that are all one, or too far apart for their distance, are in one cell.
+    const f64 scale = static_cast<f64>(cells) / (high - low), width = scale < HUGE_VAL ? scale : 0.0;
+    const auto cell = [&](f64 value) {
+        const f64 place = (value - low) * width, last = static_cast<f64>(cells - 1);
+        return place > 0.0 ? static_cast<i64>(place < last ? place : last) : 0;
+    };
+    for (i64 r = 0; r < rows; ++r) {
+        if (fabs(values[r]) < HUGE_VAL) ++start[cell(values[r]) + 1];
+    }
+    for (i64 c = 0; c < cells; ++c) start[c + 1] += start[c];
+    const i64 finite = start[cells];
+    i64 beyond = finite;
+    for (i64 r = 0; r < rows; ++r) {
+        const bool is_finite = fabs(values[r]) < HUGE_VAL;
+        numbers[is_finite ? start[cell(values[r])]++ : beyond++] = {is_finite ? values[r] : HUGE_VAL, r};
+    }
+    for (i64 c = 0, first = 0; c < cells; first = start[c++]) sort_numbers(numbers.data(), first, start[c] - 1);
+    for (i64 i = 0; i < rows; ++i) {
+        a.order[i] = numbers[i].row;
+        a.is_last[i] = i + 1 == rows || numbers[i].value != numbers[i + 1].value;
+    }
+    a.finite[0] = finite;
     return DONE;
 }
 
