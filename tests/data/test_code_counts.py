@@ -59,3 +59,13 @@ def test_what_never_occurs_together_is_what_a_table_of_each_pair_lacks(seed):
         by_chance = np.outer(np.bincount(codes, minlength=4), np.bincount(other, minlength=size)) / 300
         assert np.array_equal(found[:, begin : begin + size], (table == 0) & (by_chance >= least))
     assert found[2, 2]
+
+
+def test_what_occurs_only_in_the_last_rows_does_occur():
+    codes = np.repeat(np.array([0, 1], np.int32), 1000)
+    other = np.zeros((1, 2000), np.int16)
+    other[0, -3:] = 1
+    assert never_together(codes, other, [np.array([1997, 3])], 1.0).tolist() == [
+        [False, True],
+        [False, False],
+    ]

@@ -213,7 +213,6 @@ MUTATIONS = [
         ("ends[np.searchsorted(ends, cuts)]", "cuts"),
         ("compared.known[self._rows[: self._finite]]", "np.ones(self._finite, bool)"),
         ("np.count_nonzero(one.known[rest])", "0"),
-        ("if n else None for n, table", "for n, table"),
         ("np.where(codes < 0, len(column.levels), codes)", "np.maximum(codes, 0)"),
         (" or part.name in each.columns", ""),
         ("weights = None if self.unweighted else self.weights[rows]", "weights = None"),

@@ -192,7 +192,7 @@ class _ColumnInOrder:
         known = self._compared.n_known - [np.count_nonzero(one.known[rest]) for one in self._compared.each]
         ranks = ranks_of(PROBABILITIES, np.maximum(known, 1)[:, None])
         tables = counts_between_ranks(self._rows, self._is_last, places, starts, ranks)
-        return [table.T.astype(np.float64) if n else None for n, table in zip(known.tolist(), tables)]
+        return [table.T.astype(np.float64) for table in tables]
 
     def _weighted_counts(self, compared: ComparedLevels) -> Float | None:
         taken = np.flatnonzero(compared.known[self._rows[: self._finite]])
