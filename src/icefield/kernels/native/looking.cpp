@@ -63,9 +63,10 @@ struct Extent {
 
 private:
     static void take_one(f64 x, f64& least, f64& most, i64& count) {
+        // Both sides of each `and` are always looked at: with a branch this would not become vectors.
         const bool is_finite = fabs(x) <= 1.7976931348623157e308;
-        least = is_finite && x < least ? x : least;
-        most = is_finite && x > most ? x : most;
+        least = is_finite & (x < least) ? x : least;
+        most = is_finite & (x > most) ? x : most;
         count += is_finite;
     }
 };
