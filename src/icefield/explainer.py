@@ -626,7 +626,7 @@ class Explainer:
         from icefield.statistics.importance import importance
 
         return importance(
-            self.study,
+            self.study.for_one_call(),
             features,
             measure=measure,
             weighted=weighted,
@@ -737,7 +737,7 @@ class Explainer:
         self.study.needs_rows("a summary")
         from icefield.statistics.summary import summary
 
-        return summary(self.study, features, grid=grid, rows=rows)
+        return summary(self.study.for_one_call(), features, grid=grid, rows=rows)
 
     def refits(
         self,

@@ -336,3 +336,28 @@ def test_one_question_checks_the_model_once_and_the_next_one_again(monkeypatch):
     model.fit(X, X[:, 1])
     with pytest.raises(ModelError, match="fitted again"):
         explainer.effects()
+
+
+@pytest.mark.parametrize("engine", ["trees", "brute"])
+def test_a_call_of_several_questions_checks_the_model_once_unless_it_is_asked_itself(
+    monkeypatch, engine, tmp_path
+):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    model = HistGradientBoostingRegressor(max_iter=3).fit(X, X[:, 0] * X[:, 1])
+    explainer = Explainer(model, X, engine=engine)
+    explainer.effects()
+    checks = []
+    held = Fingerprint.still_holds
+    monkeypatch.setattr(Fingerprint, "still_holds", lambda self: checks.append(1) or held(self))
+    for call in (explainer.importance, explainer.summary, lambda: explainer.report(tmp_path / "report.html")):
+        checks.clear()
+        call()
+        assert len(checks) == 1 if engine == "trees" else len(checks) > 0
+    checks.clear()
+    explainer.effects()
+    assert len(checks) == 1
+    model.fit(X, X[:, 1])
+    for call in (explainer.importance, explainer.summary, lambda: explainer.report(tmp_path / "report.html")):
+        with pytest.raises(ModelError, match="fitted again"):
+            call()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -319,6 +320,7 @@ class PlanCell:
         self._lock = threading.RLock()
         self._plan: Plan | None = None
         self._fingerprint = Fingerprint(model, table)
+        self._is_held = False
 
     @property
     def plan(self) -> Plan:
@@ -333,9 +335,23 @@ class PlanCell:
 
     def checked(self) -> Plan:
         """The plan, once the model was found to be the one it was made for: called once per question."""
-        if self._plan is not None:  # making one checks by itself
+        if self._plan is not None and not self._is_held:  # making one checks by itself
             self.check_model()
         return self.plan
+
+    def held(self) -> PlanCell:
+        """The same for several questions of one call: the model is checked now, and not with each of them.
+
+        Not where the model is asked itself, which could be another one from one question to the next.
+        """
+        is_known = self._plan is not None
+        if self.plan.engine.costs_predictions:
+            return self
+        if is_known:
+            self.check_model()
+        same = copy(self)
+        same._plan, same._is_held = self.plan, True  # noqa: SLF001
+        return same
 
     def check_model(self) -> None:
         """An error where the model has changed since it was read; what is cheap to read is read again."""

@@ -103,8 +103,8 @@ def build(
         raise InputError.saying(problem, 'use Explainer(..., background="data")')
     if len(each) > 1:
         return build_comparison(each, features, title=title, rows=rows, data_name=data_name)
-    (study,) = each.values()
     began = time.perf_counter()
+    study = next(iter(each.values())).for_one_call()
     row = live_row(study) if live else None  # before minutes of work: it may be refused
     names = listed_features(features, study.model.columns)
     released = None if release is None else Release(study, release)
