@@ -141,7 +141,7 @@ class CountingMoves:
 
     @property
     def counters(self) -> Int64:
-        return self._counters.T[:, :, None].copy()
+        return self._counters.T[:, :, None]
 
     def add(self, start: int, stop: int) -> None:
         """Add a block's counts."""
@@ -170,7 +170,7 @@ class RowCounting:
 
     @property
     def counters(self) -> Int64:
-        return self._counters.T[:, :, None].copy()
+        return self._counters.T[:, :, None]
 
     def add(self, start: int, stop: int) -> None:
         """Add some rows' counts."""

@@ -29,6 +29,7 @@ from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.typing import Array, Bits, Float, Int32, Int64
 
 FEW_POINTS = 128  # of axes that are encoded side by side although they have not equally many
+FEW_GROUPS = 2**15
 
 Updates = tuple[Int64, Int32, Float]
 
@@ -343,6 +344,8 @@ def _splits_by_group(program: Program) -> list[Int32]:
     batch = program.batch
     splits = np.flatnonzero(batch.node_left >= 0)
     group = program.group_of_condition[batch.node_condition[splits]]
+    if program.n_groups < FEW_GROUPS:
+        group = group.astype(np.int16)  # of two bytes, numbers are put in order without comparing them
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(program.n_groups + 1))
     return [splits[order[a:b]].astype(np.int32) for a, b in pairwise(bounds.tolist())]
