@@ -18,7 +18,7 @@ from icefield import validate
 from icefield.core.effects import Request, compute_effects, compute_to_precision
 from icefield.core.engine import Choices, Plan
 from icefield.core.question import Resources
-from icefield.core.study import Study
+from icefield.core.study import Study, for_one_call
 from icefield.data.frame import Table
 from icefield.data.groups import Groups
 from icefield.data.naming import naming_of
@@ -626,7 +626,7 @@ class Explainer:
         from icefield.statistics.importance import importance
 
         return importance(
-            self.study.for_one_call(),
+            for_one_call(self.study),
             features,
             measure=measure,
             weighted=weighted,
@@ -737,7 +737,7 @@ class Explainer:
         self.study.needs_rows("a summary")
         from icefield.statistics.summary import summary
 
-        return summary(self.study.for_one_call(), features, grid=grid, rows=rows)
+        return summary(for_one_call(self.study), features, grid=grid, rows=rows)
 
     def refits(
         self,

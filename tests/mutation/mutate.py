@@ -196,7 +196,7 @@ MUTATIONS = [
     ),
     *_of(
         NATIVE + "looking.cpp", "tests/kernels/test_looking.py tests/data/test_column_summary.py",
-        ("is_finite && x > most ? x : most", "x > most ? x : most"),
+        ("is_finite & (x > most) ? x : most", "x > most ? x : most"),
         ("place < last ? place : last;", "place < last ? place : last - 1;"),
         ("(x >= low) & (x <= high)", "(x > low) & (x <= high)"),
         ("if (!wanted[found[r]]) continue;", ""),

@@ -98,10 +98,6 @@ class Study:
         """The plan in a sentence, for notes."""
         return f"{self.plan.engine.name} engine: {self.why(self.plan)}"
 
-    def for_one_call(self) -> Study:
-        """The same study for a call of several questions, which checks once that the model is still the same."""
-        return Study(self.model, self.rows, self.choices, self.plans.held(), self.cache)
-
     def grouped(self, by: Any) -> Study:
         """The same study with groups for one question; what it has worked out is shared. None: as it is."""
         if by is None:
@@ -163,6 +159,11 @@ class Study:
             every = interruptible(self.model, table)
             return every if rows is None else every[rows]
         return interruptible(self.model, table.take(rows))
+
+
+def for_one_call(study: Study) -> Study:
+    """The same study for a call of several questions, which checks once that the model is still the same."""
+    return replace(study, plans=study.plans.held())
 
 
 def answers_by(plan: Plan, questions: Sequence[Question], block: Block, resources: Resources) -> list[Answer]:

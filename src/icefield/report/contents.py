@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from icefield import validate
-from icefield.core.study import Study
+from icefield.core.study import Study, for_one_call
 from icefield.counts import counted
 from icefield.data.features import listed_features
 from icefield.effect import Effect
@@ -104,7 +104,7 @@ def build(
     if len(each) > 1:
         return build_comparison(each, features, title=title, rows=rows, data_name=data_name)
     began = time.perf_counter()
-    study = next(iter(each.values())).for_one_call()
+    study = for_one_call(*each.values())
     row = live_row(study) if live else None  # before minutes of work: it may be refused
     names = listed_features(features, study.model.columns)
     released = None if release is None else Release(study, release)

@@ -119,7 +119,7 @@ class _Responses:
         return cls(values, weights, _distance(values, weights))
 
 
-class _Part:
+class _PartResponses:
     """The rows of one part, and how far their responses are from its mean."""
 
     def __init__(self, of: _Responses, rows: Mask) -> None:
@@ -164,7 +164,7 @@ def each_cut(
     of = _Responses.of(response, weights)
     if of.total <= 0:
         return
-    whole = _Part(of, np.ones(len(weights), dtype=bool))
+    whole = _PartResponses(of, np.ones(len(weights), dtype=bool))
     for name, column in columns.items():
         split = _best_split({name: column}, of, whole, limits)
         if split is not None:
@@ -221,7 +221,7 @@ def _grow(parts: list[RegionRows], columns: Mapping[Any, Column], of: _Responses
     for _ in range(limits.depth):
         grown: list[RegionRows] = []
         for part in parts:
-            split = _best_split(columns, of, _Part(of, part.rows), limits)
+            split = _best_split(columns, of, _PartResponses(of, part.rows), limits)
             if split is None:
                 grown.append(part)
                 continue
@@ -241,7 +241,7 @@ def _distance(response: Float, weights: Float) -> float:
 
 
 def _best_split(
-    columns: Mapping[Any, Column], of: _Responses, part: _Part, limits: Limits
+    columns: Mapping[Any, Column], of: _Responses, part: _PartResponses, limits: Limits
 ) -> tuple[Condition, Condition, Mask, float] | None:
     least = limits.least_rows * of.weights.sum()
     gains = {name: _best_cut(column, part, least, CUTS)[0] for name, column in columns.items()}
@@ -256,7 +256,7 @@ def _best_split(
     return low, high, left, gain / of.total
 
 
-def _best_cut(column: Column, part: _Part, least: float, cuts: int) -> tuple[float, Mask]:
+def _best_cut(column: Column, part: _PartResponses, least: float, cuts: int) -> tuple[float, Mask]:
     """The largest squared distance one cut of a column removes, and which of the part's rows are on its left."""
     nowhere = np.zeros(len(part.at), dtype=bool)
     coded = _ordered_codes(column, part.at, part.apart, part.weights, cuts)
