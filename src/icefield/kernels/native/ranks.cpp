@@ -130,7 +130,8 @@ i64 run(const OrderNumbersArguments& a) {
         if (fabs(value) < HUGE_VAL) some[n_some++] = {value, 0};
     }
     sort_numbers(some, 0, n_some - 1);
-    const f64 low = n_some > 0 ? some[n_some / 64].value : 0.0, high = n_some > 0 ? some[n_some - 1 - n_some / 64].value : 0.0;
+    const f64 low = n_some > 0 ? some[n_some / 64].value : 0.0,
+              high = n_some > 0 ? some[n_some - 1 - n_some / 64].value : 0.0;
     // Numbers that are all one, or too far apart for their distance, are in one cell.
     const f64 scale = static_cast<f64>(cells) / (high - low), width = scale < HUGE_VAL ? scale : 0.0;
     const auto cell = [&](f64 value) {
