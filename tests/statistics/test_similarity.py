@@ -67,8 +67,12 @@ def by_definition(codes, known, weights, others):
     return total
 
 
+@pytest.mark.parametrize("together", [1, 100])
 @pytest.mark.parametrize("seed", range(8))
-def test_distances_of_several_categories_together_are_those_of_each_by_definition(seed, monkeypatch):
+def test_distances_of_several_categories_together_are_those_of_each_by_definition(
+    seed, together, monkeypatch
+):
+    monkeypatch.setattr(similarity, "LEVELS_TOGETHER", together)
     rng, n = np.random.default_rng(seed), 400
     gaps = lambda own, share: np.where(rng.random(n) < share, None, own)  # noqa: E731
     frame = pd.DataFrame(

@@ -35,6 +35,7 @@ CODES = 1_000  # levels of another column that are told apart; rarer ones count 
 FEW_CODES = 100  # the same, where there are landmarks
 MOST_LEVELS = 1_000  # that are all compared with each other
 LANDMARKS = 200  # the most frequent levels, with which all are compared where there are more
+LEVELS_TOGETHER = 10_000  # of several categories that are counted together
 AT_ONCE = 2_000_000  # differences of frequencies held at once
 
 Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
@@ -131,6 +132,13 @@ def similarity_orders(
 
     Levels are compared by the columns that are not their own; `mapped` does the work for each column, in order.
     """
+    if len(compared) > 1 and sum(len(each.levels) for each in compared) > LEVELS_TOGETHER:
+        half, columns = len(compared) // 2, list(columns)
+        return [
+            order
+            for part in (compared[:half], compared[half:])
+            for order in similarity_orders(part, columns, mapped)
+        ]
     rows = np.flatnonzero(np.any([each.known for each in compared], axis=0))
     few = 2 * len(rows) < len(compared[0].known)
     if few:
