@@ -344,14 +344,15 @@ class PlanCell:
 
         Not where the model is asked itself, which could be another one from one question to the next.
         """
-        is_known = self._plan is not None
-        if self.plan.engine.costs_predictions:
-            return self
-        if is_known:
-            self.check_model()
-        same = copy(self)
-        same._plan, same._is_held = self.plan, True  # noqa: SLF001
-        return same
+        with self._lock:
+            is_known = self._plan is not None
+            if self.plan.engine.costs_predictions:
+                return self
+            if is_known:  # making one checks by itself
+                self.check_model()
+            same = copy(self)
+            same._plan, same._is_held = self.plan, True  # noqa: SLF001
+            return same
 
     def check_model(self) -> None:
         """An error where the model has changed since it was read; what is cheap to read is read again."""
